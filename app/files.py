@@ -1,0 +1,20 @@
+"""Reading the files that a user names."""
+
+from pathlib import Path
+
+from ..rules.agent_files import reason
+from ..rules.errors import LoadError, Problem
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file; `LoadError` where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        if isinstance(error, IsADirectoryError):
+            hint, message = "name a file in it", "this is a folder, not a file"
+        else:
+            hint, message = "", reason("file", error)
+        raise LoadError([Problem(code="A001", message=message, file=path.as_posix(), hint=hint)]) from error
+    except ValueError as error:  # a NUL in the name
+        raise LoadError([Problem(code="A001", message=str(error), file=ascii(path.as_posix()))]) from error

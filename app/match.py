@@ -1,0 +1,165 @@
+"""`turnout match`: which rules fire for a conversation given as facts, one or a whole batch."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from rich.text import Text
+
+from ..engine.documents import facts_of
+from ..engine.evaluator import RuleFinding, evaluate
+from ..engine.matcher import Matcher
+from ..engine.tasks.rules import RulesTask
+from ..rules.agents import RulesSettings
+from ..rules.errors import LoadError, Problem, UsageError
+from ..rules.facts import BatchLine, FactsFile, read_batch_line, read_facts
+from ..rules.reading import parse_json, read_rule_set
+from ..rules.rulesets import Rule
+from .files import read_file
+from .printing import print_columns, print_json, print_problems, printer, refusal_data
+from .reasons import missed, missed_data, print_missed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matched:
+    """What a rule set makes of facts: its rules, the positions of those that fired and of those that failed.
+
+    `actions` are those of the step afterwards; `findings` say why, rule by rule.
+    """
+
+    rules: Sequence[Rule]
+    fired: Sequence[int]
+    failed: Sequence[int]
+    actions: Sequence[str]
+    findings: Sequence[RuleFinding] = ()
+
+    def data(self) -> dict[str, object]:
+        """As `match --json` prints it."""
+        return {
+            "fired": [self.rules[position].name for position in self.fired],
+            "failed": [self.rules[position].name for position in self.failed],
+            "actions": list(self.actions),
+        }
+
+
+def matched(matcher: Matcher, document: FactsFile, *, why: bool = False) -> Matched:
+    """Ask the matcher about the facts in `document`; with `why`, the evaluator as well."""
+    facts = facts_of(document)
+    config = document.config
+    settings = RulesSettings(
+        rule_set=matcher.rule_set,
+        append_actions=config.append_actions,
+        expressions_as_actions=config.expressions_as_actions,
+    )
+    answer = matcher.decide(facts)
+    return Matched(
+        rules=matcher.compiled.rules,
+        fired=answer.fired,
+        failed=answer.failed,
+        actions=RulesTask(settings, matcher).concluded(facts.step, answer).actions,
+        findings=evaluate(matcher.rule_set, facts) if why else (),
+    )
+
+
+def match(rules: Path, facts: Path, *, why: bool, as_json: bool) -> int:
+    """Print which rules fire for one facts document. Raises `LoadError` where rules or facts do not load."""
+    problems: list[Problem] = []
+    with _gathered(problems):
+        rule_set = read_rule_set(read_file(rules), rules.as_posix())
+    with _gathered(problems):
+        document = read_facts(read_file(facts), facts.as_posix())
+    if problems:
+        raise LoadError(problems)
+    result = matched(Matcher(rule_set.model), document.model, why=why)
+    if as_json:
+        reasons_data = {"why": [missed_data(one) for one in missed(result.findings)]} if why else {}
+        print_json(result.data() | reasons_data)
+        return 0
+    print_problems(problem for problem in (*rule_set.notes, *document.notes) if problem.severity == "warning")
+    _print(result)
+    return 0
+
+
+@contextmanager
+def _gathered(problems: list[Problem]) -> Iterator[None]:
+    """Keep the problems of a document that does not load, so that those of the next one are told as well."""
+    try:
+        yield
+    except LoadError as error:
+        problems += error.problems
+
+
+def _print(result: Matched) -> None:
+    console = printer()
+    rows: list[tuple[str | Text, str | Text]] = []
+    for position in result.fired:
+        rule = result.rules[position]
+        rows.append((Text("fired", style="green"), f"{rule.name} → {', '.join(rule.actions) or 'no action'}"))
+    rows += ((Text("failed", style="red"), result.rules[position].name) for position in result.failed)
+    reached = {*result.fired, *result.failed}
+    rows += (("not reached", rule.name) for position, rule in enumerate(result.rules) if position not in reached)
+    rows.append((Text("actions", style="bold"), ", ".join(result.actions) or "none"))
+    print_columns(console, rows)
+    if result.findings:
+        console.print(Text("\nwhy not, nearest misses first", style="bold"))
+        print_missed(console, result.findings)
+
+
+def match_batch(lines: Path, rules: Path | None) -> int:
+    """Answer a batch, line by line.
+
+    Raises `LoadError` or `UsageError` where the rules or the batch cannot be read at all.
+    """
+    common: Matcher | None = None
+    if rules is not None:
+        common = Matcher(read_rule_set(read_file(rules), rules.as_posix()).model)
+    name = "standard input" if str(lines) == "-" else lines.as_posix()
+    with _opened(lines) as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.strip():
+                print_json(_answered(line, name, number, common))
+    return 0
+
+
+def _opened(path: Path) -> IO[bytes]:
+    if str(path) == "-":
+        return nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
+    try:
+        return path.open("rb")
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise UsageError(f"the batch `{path.as_posix()}` can't be read: {reason}", "name a file") from error
+
+
+def _answered(line: bytes, file: str, number: int, common: Matcher | None) -> Mapping[str, object]:
+    """The answer to one line. A line that cannot be answered is told as such, and the others are answered."""
+    try:
+        read = read_batch_line(line, file).model
+        return {"id": read.id, **matched(_asked(read, common, file), read).data()}
+    except LoadError as error:
+        problems = (replace(problem, line=number) for problem in error.problems)
+        return {"id": _id(line), **refusal_data("load", problems)}
+    except Exception as error:  # noqa: BLE001 - the boundary of a line: one that we fail at must not cost the rest
+        told = Problem(code="X001", message=f"{type(error).__name__}: {error}", file=file, line=number)
+        return {"id": _id(line), **refusal_data("run", [told])}
+
+
+def _asked(read: BatchLine, common: Matcher | None, file: str) -> Matcher:
+    if read.ruleset is not None:
+        return Matcher(read.ruleset)
+    if common is None:
+        hint = "add `ruleset`, or name a rule set for all lines"
+        raise LoadError([Problem(code="V001", message="requires `ruleset`", hint=hint, file=file)])
+    return common
+
+
+def _id(line: bytes) -> object:
+    """The id of a line that does not load, if it is JSON at all."""
+    try:
+        data = parse_json(line)
+    except LoadError:
+        return None
+    return data.get("id") if isinstance(data, dict) else None

@@ -1,0 +1,109 @@
+"""A turn as people read it: what was said, the reply, and after a failure who is told what."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from ..engine.events import OperatorNote
+from ..engine.steps import Outcome
+from ..engine.turns import Turn
+from ..rules.values import JSON
+from .printing import plain, print_columns, printer
+from .reasons import print_missed
+
+_LABELS = "bold"
+_MESSAGES = 4
+
+
+def print_turn(turn: Turn, name: str, notes: Sequence[OperatorNote], *, why: bool = False) -> None:
+    """Print a turn with the agent called `name`; `notes` are what its operator was told meanwhile."""
+    console = printer()
+    speech: list[tuple[str | Text, str | Text]] = []
+    if turn.input:
+        speech.append(("you", turn.input))
+    speech += ((name, item) for item in _said(turn))
+    if replies := _choices(turn.quick_replies):
+        speech.append(("", replies))
+    print_columns(console, speech, labels=_LABELS)
+    failed = [outcome for outcome in turn.outcomes if outcome.status == "failed"]
+    if failed:
+        _print_failure(console, turn, failed, notes)
+    elif turn.state != "READY":
+        console.print(f"\nthe conversation is now {turn.state}", style="dim")
+    if why:
+        _print_reasons(console, turn)
+    console.print()
+
+
+def _said(turn: Turn) -> Iterable[str | Text]:
+    items = [text for item in turn.output if (text := _item(item))]
+    return items or [Text("(nothing)", style="dim")]
+
+
+def _item(item: JSON) -> str:
+    """What an item of the reply says; of one without a text, what it is."""
+    if isinstance(item, str):
+        return item
+    if isinstance(item, Mapping):
+        text = item.get("text")
+        if isinstance(text, str):
+            return text
+        rest = ", ".join(f"{key}: {value}" for key, value in item.items() if key != "type" and value is not None)
+        return f"({item.get('type', 'item')}: {rest})"
+    return str(item)
+
+
+def _choices(replies: Iterable[JSON]) -> Text:
+    values = (reply.get("value") if isinstance(reply, Mapping) else reply for reply in replies)
+    shown = [Text(f"[ {plain(str(value))} ]", style="cyan") for value in values if value]
+    return Text("  ").join(shown)
+
+
+def _print_failure(console: Console, turn: Turn, failed: Sequence[Outcome], notes: Sequence[OperatorNote]) -> None:
+    console.print()
+    console.print(Text(f"  {_headline(turn, failed)}", style="yellow"))
+    told = [error["text"] for error in turn.errors if isinstance(error, Mapping)]
+    _section(console, "the caller is told", [(str(text),) for text in told] or [("nothing",)])
+    seen = turn.model_view
+    rows: list[tuple[str, str]] = [(message.role, message.text) for message in seen[-_MESSAGES:]]
+    if len(seen) > _MESSAGES:
+        rows.insert(0, ("…", "(what was said before)"))
+    _section(console, "the next model would see", rows or [("nothing",)])
+    _section(console, "the operator sees", list(_outcomes(turn.outcomes)))
+    known = {outcome.reason for outcome in failed}
+    for note in notes:
+        if note.text not in known:
+            print_columns(console, [(note.task, str(note.text))], left=4)
+
+
+def _headline(turn: Turn, failed: Sequence[Outcome]) -> str:
+    tasks = " and ".join(dict.fromkeys(plain(outcome.task) for outcome in failed))
+    if turn.state == "ERROR":
+        return f"{tasks} failed, and the turn ended with it"
+    if turn.rerouted:
+        rules = " and ".join(f"`{plain(rule)}`" for rule in turn.rerouted)
+        word = "rules" if len(turn.rerouted) > 1 else "rule"
+        return f"{tasks} failed, so {word} {rules} fired in the same turn"
+    return f"{tasks} failed, and the turn went on"
+
+
+def _outcomes(outcomes: Iterable[Outcome]) -> Iterable[tuple[str | Text, ...]]:
+    for outcome in outcomes:
+        good = outcome.status == "succeeded"
+        status = Text(outcome.status, style="green" if good else "red")
+        reason = "" if good else f"{outcome.error_type}: {outcome.reason}"
+        yield status, outcome.task, f"{outcome.duration_ms:.1f} ms", reason
+
+
+def _section(console: Console, title: str, rows: Sequence[Sequence[str | Text]]) -> None:
+    console.print()
+    console.print(Text(f"  {title}", style=_LABELS))
+    print_columns(console, rows, left=4)
+
+
+def _print_reasons(console: Console, turn: Turn) -> None:
+    console.print()
+    fired = [plain(rule) for rule in turn.fired]
+    console.print(Text(f"  rules that fired: {', '.join(fired) or 'none'}", style=_LABELS))
+    print_missed(console, (one for one in turn.explanations if one.rule.name not in turn.fired))

@@ -1,0 +1,185 @@
+"""Writes `configuration.md`, the reference of all keys, from the models: run it after a change of them."""
+
+from collections.abc import Iterator
+from inspect import cleandoc
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+from turnout.rules.agents import (
+    AgentFile,
+    Capability,
+    Dictionary,
+    DictionaryReference,
+    HttpCall,
+    HttpCallsFile,
+    HttpRequest,
+    MemoryPolicy,
+    Phrase,
+    Policy,
+    PostResponse,
+    RetryInstruction,
+    StepConfig,
+    StepExtensions,
+    Word,
+    WorkflowFile,
+    WorkflowStep,
+)
+from turnout.rules.conditions import AnyCondition, Authored, NoConfigs
+from turnout.rules.facts import Attachment, FactsConfig, FactsFile, FactsStep, TaskDigest, TaskOutcome
+from turnout.rules.outputs import Alternatives, Item, Output, OutputSet, QuickReply
+from turnout.rules.rulesets import Group, Rule, RuleSet
+
+PAGE = Path(__file__).with_name("configuration.md")
+
+INTRODUCTION = """\
+# Configuration
+
+Every key of every file, as it is written today. Older spellings load too, each with a note; an unknown key
+that looks like a misspelling is refused. `turnout check PATH` tells what is wrong with a file, and
+`turnout schema agent` (or `rules`, `outputs`, `httpcalls`, `facts`) prints a JSON Schema for your editor.
+
+This page is made from the models by `docs/generate.py`. `<id>` may be any name; a `uri` is a file name in the
+agent's folder, or an `eddi://` address that ends in the id of a file.
+"""
+
+PARTS: tuple[tuple[str, str, tuple[type[Authored], ...]], ...] = (
+    ("Agent", "", (AgentFile, MemoryPolicy, Policy)),
+    ("Workflow", "", (WorkflowFile, WorkflowStep, StepConfig, StepExtensions, DictionaryReference)),
+    ("Dictionary", "", (Dictionary, Word, Phrase)),
+    ("Rule set", "`<id>.behavior.json`.", (RuleSet, Group, Rule)),
+    ("Output set", "`<id>.output.json`.", (OutputSet, Output, Alternatives, QuickReply)),
+    ("HTTP calls", "", (HttpCallsFile, HttpCall, HttpRequest, PostResponse, RetryInstruction)),
+    (
+        "Facts",
+        "What `turnout match` asks about, in a file of any name.",
+        (FactsFile, FactsStep, Attachment, TaskOutcome, TaskDigest, FactsConfig, Capability),
+    ),
+)
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([INTRODUCTION, *(line for part in PARTS for line in _part(*part))])
+
+
+def _part(title: str, about: str, models: tuple[type[Authored], ...]) -> Iterator[str]:
+    yield f"## {title}\n"
+    if about:
+        yield f"{about}\n"
+    for model in models:
+        if model is not models[0]:
+            yield f"### {_words(model)}\n"
+        yield f"{cleandoc(model.__doc__ or '')}\n"
+        yield "| key | value | default |\n| --- | --- | --- |"
+        for key, info in _fields(model):
+            yield f"| `{key}` | {_cell(_value(info.annotation))} | {_default(info)} |"
+        yield ""
+    if RuleSet in models:
+        yield "### Conditions\n"
+        yield "| type | it holds when … | `configs` |\n| --- | --- | --- |"
+        yield from _table(get_args(AnyCondition))
+        yield "\n`conditions` of its own are used by `connector` and `negation` only.\n"
+    if OutputSet in models:
+        yield "### Items\n"
+        yield "| type | what it is | keys |\n| --- | --- | --- |"
+        yield from _table(get_args(get_args(Item)[0]))
+        yield ""
+
+
+def _table(models: tuple[type[Authored], ...]) -> Iterator[str]:
+    """One row for each model of a union: its type, what it is, and its keys, or those of its `configs`."""
+    for model in models:
+        (name,) = get_args(model.model_fields["type"].annotation)
+        configs = model.model_fields.get("configs")
+        shapes = _models(configs.annotation) if configs is not None else (model,)
+        keys = " *or* ".join(_keys(shape) for shape in shapes)
+        about = (model.__doc__ or "").partition("\n")[0]
+        yield f"| `{name}` | {_cell(about)} | {_cell(keys)} |"
+
+
+def _keys(model: type[Authored]) -> str:
+    if model is NoConfigs:
+        return "none"
+    told = []
+    for key, info in _fields(model):
+        if key != "type":
+            default = "" if info.is_required() else f" ({_default(info)})"
+            told.append(f"`{key}`: {_value(info.annotation)}{default}")
+    return "; ".join(told) or "anything"
+
+
+def _fields(model: type[Authored]) -> Iterator[tuple[str, FieldInfo]]:
+    for name, info in model.model_fields.items():
+        yield info.alias or name, info
+
+
+def _default(info: FieldInfo) -> str:
+    if info.is_required():
+        return "*required*"
+    match info.get_default(call_default_factory=True):
+        case None | () | "" | Authored():
+            return "–"
+        case dict() as empty if not empty:
+            return "–"
+        case bool() as flag:
+            return str(flag).lower()
+        case "-1":
+            return "no bound"
+        case other:
+            return f"`{', '.join(map(str, other))}`" if isinstance(other, tuple) else f"`{other}`"
+
+
+_PLAIN = {str: "text", bool: "true or false", int: "whole number", object: "anything"}
+
+
+def _value(annotation: Any) -> str:
+    """What stands under a key, in words."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _value(parts[0])
+    if origin is tuple:
+        return f"list of {_several(_value(parts[0]))}"
+    if origin is dict:
+        return "object of texts" if parts[1] is str else "object"
+    if origin is Literal:
+        return ", ".join(f"`{part}`" for part in parts if part)
+    if origin in (Union, UnionType):
+        models = _models(annotation)
+        if len(models) > 3:
+            return "[condition](#conditions)" if models == get_args(AnyCondition) else "[item](#items)"
+        return " or ".join(_value(part) for part in parts if part is not type(None))
+    if isinstance(annotation, type) and issubclass(annotation, Authored):
+        words = _words(annotation)
+        return words if words.startswith("HTTP") else words.lower()
+    return _PLAIN[annotation]
+
+
+def _several(words: str) -> str:
+    """The plural of what `_value` says."""
+    if words.startswith("["):
+        return words.replace("]", "s]")
+    if words.endswith("y"):
+        return f"{words.removesuffix('y')}ies"
+    return words if words.endswith("s") else f"{words}s"
+
+
+def _models(annotation: Any) -> tuple[type[Authored], ...]:
+    if isinstance(annotation, type) and issubclass(annotation, Authored):
+        return (annotation,)
+    return tuple(model for part in get_args(annotation) for model in _models(part))
+
+
+def _words(model: type[Authored]) -> str:
+    """`RetryInstruction` as "Retry instruction"."""
+    letters = "".join(f" {sign.lower()}" if sign.isupper() else sign for sign in model.__name__)
+    return letters.strip().capitalize().replace("Http", "HTTP")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

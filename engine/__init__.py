@@ -1,0 +1,1 @@
+"""What happens in a turn: facts, the matcher, conversation memory, the executor, failures, digests."""

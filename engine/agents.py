@@ -1,0 +1,149 @@
+"""An agent at run time: its definition joined with the tasks it needs."""
+
+import inspect
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from ..rules.agents import (
+    AgentDefinition,
+    HttpCallsSettings,
+    OutputSettings,
+    ParserSettings,
+    RulesSettings,
+    StepDefinition,
+)
+from ..rules.conditions import task_name
+from ..rules.errors import UsageError
+from ..rules.spelling import nearest
+from .conversation import Conversation
+from .events import Listener, OperatorListener
+from .executor import Planned
+from .facts import Surroundings
+from .journal import Journal
+from .matcher import Matcher
+from .tasks import FunctionTask, Task
+from .tasks.httpcalls import HttpCallsTask
+from .tasks.output import OutputTask
+from .tasks.parser import ParserTask
+from .tasks.rules import RulesTask
+
+
+class Agent:
+    """An agent that can hold any number of conversations, in any threads.
+
+    `tasks` are those that the definition's steps name and that are not built in; one with the id of a built-in task
+    takes its place. Raises `UsageError` where a step has no task, or a task's id is malformed.
+    """
+
+    def __init__(self, definition: AgentDefinition, tasks: Iterable[Task] = ()) -> None:
+        self.definition = definition
+        brought = {_valid_id(task): task for task in tasks}
+        strict = definition.policy.enabled
+        matchers: dict[int, Matcher] = {}
+        self._plan: list[Planned] = []
+        for place, step in enumerate(definition.steps):
+            made = brought.get(step.task) or _built_in(step, place, matchers, strict=strict)
+            if made is None:
+                raise _missing(step.task, brought)
+            self._plan.append(
+                Planned(
+                    task=made
+                    if inspect.iscoroutinefunction(made.execute)
+                    else FunctionTask(made.id, made.execute, made.type),
+                    id=step.task,
+                    reference=reference(step.task),
+                    timeout=step.timeout_ms / 1000 if step.timeout_ms else None,
+                )
+            )
+
+    @property
+    def tasks(self) -> list[str]:
+        """The plain ids of the tasks of a turn, in order."""
+        return [planned.id for planned in self._plan]
+
+    def failing(self, task: str, message: str = "made to fail") -> "Agent":
+        """This agent with every step of the id raising `message` instead of running.
+
+        Takes the id with or without `eddi://`. Raises `UsageError` where no step has it.
+        """
+        name = task_name(task)
+        if name not in self.tasks:
+            near = nearest(name, self.tasks)
+            known = ", ".join(dict.fromkeys(self.tasks))
+            raise UsageError(
+                f"no step of this agent is task `{name}`",
+                f"did you mean `{near}`?" if near else f"use one of {known}",
+            )
+
+        async def fail(_turn: Journal) -> None:
+            raise RuntimeError(message)
+
+        agent = object.__new__(Agent)
+        agent.definition = self.definition
+        agent._plan = [
+            replace(planned, task=FunctionTask(planned.id, fail, planned.task.type)) if planned.id == name else planned
+            for planned in self._plan
+        ]
+        return agent
+
+    def conversation(
+        self,
+        *,
+        chance: random.Random | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+        listeners: Sequence[Listener] = (),
+        operators: Sequence[OperatorListener] = (),
+    ) -> Conversation:
+        """A new conversation; nothing runs before something is said.
+
+        `chance` draws among alternatives. `listeners` are told what happens in public terms, `operators` the reasons of
+        failures; both are called in the turn and should be quick.
+        """
+        definition = self.definition
+        return Conversation(
+            self._plan,
+            definition.policy,
+            Surroundings(
+                environment=definition.environment, tags=definition.tags, capabilities=definition.capabilities
+            ),
+            chance=chance or random.Random(),
+            clock=clock,
+            listeners=listeners,
+            operators=operators,
+        )
+
+
+def reference(task: str) -> str:
+    """The id as shown: the reference's own tasks with `eddi://`, others by their plain name."""
+    return f"eddi://{task}" if task.startswith("ai.labs.") else task
+
+
+def _built_in(step: StepDefinition, place: int, matchers: dict[int, Matcher], *, strict: bool) -> Task | None:
+    match step.settings:
+        case RulesSettings() as settings:
+            # A rule set that two steps use is one to re-routing.
+            key = id(settings.rule_set)
+            matcher = matchers[key] = matchers.get(key) or Matcher(settings.rule_set)
+            return RulesTask(settings, matcher)
+        case OutputSettings() as settings:
+            return OutputTask(settings, place)
+        case ParserSettings() as settings:
+            return ParserTask(settings)
+        case HttpCallsSettings() as settings:
+            return HttpCallsTask(settings, strict=strict)
+    return None
+
+
+def _valid_id(task: Task) -> str:
+    name = task_name(task.id)
+    if not name or "," in name or any(character.isspace() for character in name):
+        raise UsageError(f"`{task.id}` can't be the id of a task", "use a name without commas and blanks")
+    return name
+
+
+def _missing(name: str, brought: Iterable[str]) -> UsageError:
+    near = nearest(name, list(brought))
+    hint = f"did you mean `{near}`?" if near else f"bring one with the id `{name}`"
+    return UsageError(f"a step runs task `{name}`, which is not built in and was not brought", hint)

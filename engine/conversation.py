@@ -1,0 +1,184 @@
+"""A conversation: turns, one after another, that always end with a reply or a reason."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from random import Random
+
+from ..rules.agents import Policy
+from ..rules.errors import ClosedError, UsageError
+from ..rules.values import JSON, freeze
+from .events import Listener, OperatorListener, TurnDone
+from .executor import Planned, TurnRun
+from .facts import Surroundings
+from .memory import Memory
+from .queueing import TurnQueue
+from .steps import ContextEntry, Entry, State, Step
+from .turns import Turn
+
+CONTEXT_TYPES = ("string", "expressions", "object", "array")
+
+_running: ContextVar[TurnRun | None] = ContextVar("turnout_running_turn", default=None)
+
+
+class Conversation:
+    """Made by `Agent.conversation`. May be used from several tasks and threads: its turns queue, in order."""
+
+    def __init__(
+        self,
+        plan: Sequence[Planned],
+        policy: Policy,
+        surroundings: Surroundings,
+        *,
+        chance: Random,
+        clock: Callable[[], float],
+        listeners: Sequence[Listener],
+        operators: Sequence[OperatorListener],
+    ) -> None:
+        self.memory = Memory(surroundings)
+        self._plan = plan
+        self._policy = policy
+        self._chance = chance
+        self._clock = clock
+        self._listeners = listeners
+        self._operators = operators
+        self._queue = TurnQueue()
+
+    @property
+    def state(self) -> State:
+        """The state after the last turn; `IN_PROGRESS` while one runs, `READY` before the first."""
+        if self.memory.step is not None:
+            return "IN_PROGRESS"
+        last = self.memory.history.last
+        return last.state if last is not None else "READY"
+
+    async def start(self, context: Mapping[str, object] | None = None) -> Turn:
+        """Run the opening turn: action `CONVERSATION_START`, no input. See `say`."""
+        return await self._turn(_first_facts("", context, (), ["CONVERSATION_START"]))
+
+    async def say(
+        self, text: str, context: Mapping[str, object] | None = None, attachments: Sequence[str] = ()
+    ) -> Turn:
+        """Say something and get the turn that it became.
+
+        `context` maps keys to texts, to `{"type": …, "value": …}` with a type of `CONTEXT_TYPES`, or to other JSON
+        values. `attachments` are the MIME types of what came with the text. A task's failure is told by the turn, never
+        raised. Raises `UsageError` for a malformed context, `ClosedError` once the conversation has ended, and lets
+        cancellation through.
+        """
+        return await self._turn(_first_facts(text, context, attachments, ()))
+
+    def say_sync(self, text: str, context: Mapping[str, object] | None = None, attachments: Sequence[str] = ()) -> Turn:
+        """Say something where no event loop runs. See `say`."""
+        _no_loop("say")
+        return asyncio.run(self.say(text, context, attachments))
+
+    def start_sync(self, context: Mapping[str, object] | None = None) -> Turn:
+        """Run the opening turn where no event loop runs. See `start`."""
+        _no_loop("start")
+        return asyncio.run(self.start(context))
+
+    def undo(self) -> bool:
+        """Take back the last turn with all that it changed; False where there is none."""
+        self._between_turns()
+        return self.memory.undo()
+
+    def redo(self) -> bool:
+        """Bring back the turn that was undone last; False where there is none."""
+        self._between_turns()
+        return self.memory.redo()
+
+    def _between_turns(self) -> None:
+        if self.memory.step is not None:
+            raise UsageError("a turn of this conversation is running", "wait for its end")
+
+    async def _turn(self, step: Step) -> Turn:
+        outer = _running.get()
+        if outer is not None and outer.memory is self.memory and outer.step is self.memory.step:
+            raise UsageError("a task speaks to the conversation whose turn it is in", "use a conversation of its own")
+        async with self._queue:
+            if self.state == "ENDED":
+                raise ClosedError("the conversation has ended")
+            memory = self.memory
+            run = TurnRun(
+                memory,
+                step,
+                self._policy,
+                self._chance,
+                self._clock,
+                self._listeners,
+                self._operators,
+            )
+            memory.begin_step(step)
+            lang = step.context.get("lang")
+            if lang is not None and lang.type == "string":
+                memory.set_properties({"lang": lang.value}, {"lang": "longTerm"})
+            token = _running.set(run)
+            try:
+                await run.run(self._plan)
+            finally:
+                _running.reset(token)
+                memory.end_step()
+                if self._listeners:
+                    run.tell(TurnDone(step.state))
+            return Turn(memory.history, run.questions)
+
+
+def _no_loop(method: str) -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise UsageError(f"`{method}_sync` was called inside an event loop", f"use `await conversation.{method}(…)`")
+
+
+def _first_facts(
+    text: str, context: Mapping[str, object] | None, attachments: Sequence[str], actions: Sequence[str]
+) -> Step:
+    """The step of a turn before any task has run. Raises `UsageError`, with nothing changed, where it can't be made."""
+    if not isinstance(text, str):
+        raise UsageError("what is said must be a text", "pass a `str`")
+    if isinstance(attachments, str) or not all(isinstance(attachment, str) for attachment in attachments):
+        raise UsageError("attachments must be a list of MIME types", 'pass `["image/png"]`')
+    step = Step(input=text, attachments=tuple(attachments))
+    if text.strip():
+        step.output["input"] = text
+        step.data["input:initial"] = Entry(value=text)
+    if actions:
+        step.set_actions(actions)
+    if context:
+        if not isinstance(context, Mapping):
+            raise UsageError("the context must be a map", "pass keys with their values")
+        entries = {_key(key): _entry(key, value) for key, value in context.items()}
+        step.context = entries
+        step.output["context"] = {key: entry.value for key, entry in entries.items()}
+        for key, entry in entries.items():
+            step.data[f"context:{key}"] = Entry(value={"type": entry.type, "value": entry.value})
+    return step
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise UsageError(f"a context key must be a text, not {type(key).__name__}", "use a `str`")
+    return key
+
+
+def _entry(key: str, value: object) -> ContextEntry:
+    if isinstance(value, ContextEntry):
+        value = {"type": value.type, "value": value.value}
+    try:
+        plain = freeze(value)
+    except ValueError as error:
+        raise UsageError(f"context `{key}` can't be stored: {error}", "use JSON values") from None
+    if isinstance(plain, Mapping) and plain.keys() == {"type", "value"}:
+        kind = plain["type"]
+        if kind not in CONTEXT_TYPES:
+            raise UsageError(f"context `{key}` has an unknown type", f"use one of {', '.join(CONTEXT_TYPES)}")
+        return ContextEntry(str(kind), plain["value"])
+    return ContextEntry(_kind(plain), plain)
+
+
+def _kind(value: JSON) -> str:
+    if isinstance(value, Mapping):
+        return "object"
+    return "array" if isinstance(value, list) else "string"

@@ -1,0 +1,138 @@
+"""The executor: runs the tasks of a turn, one after another, and records how each ended.
+
+Cancellation and interrupts are no failures: the running task is rolled back, and they go on to whoever sent them.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from ..rules.agents import Policy
+from ..rules.rulesets import RuleSet
+from . import recovery
+from .events import Event, Listener, OperatorListener, OperatorNote, TaskCompleted, TaskStarted
+from .facts import Facts
+from .journal import Journal
+from .matcher import Matcher
+from .memory import Memory
+from .steps import Outcome, Step
+from .tasks import Task
+from .tasks.output import OutputTask
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A step of each turn. `reference` is the task's id as shown, `timeout` its limit in seconds."""
+
+    task: Task
+    id: str
+    reference: str
+    timeout: float | None = None
+
+
+@dataclass(slots=True)
+class Rendered:
+    """An output step that ran in this turn, and the actions it has rendered."""
+
+    task: OutputTask
+    id: str
+    actions: Sequence[str]
+
+
+@dataclass(slots=True)
+class TurnRun:
+    """One turn while it runs.
+
+    `asked` maps each matcher that a rules step of this turn has asked to the rules that fired; `questions` records
+    what was asked with which facts, for explanations.
+    """
+
+    memory: Memory
+    step: Step
+    policy: Policy
+    random: Random
+    clock: Callable[[], float]
+    listeners: Sequence[Listener]
+    operators: Sequence[OperatorListener]
+    asked: dict[Matcher, set[int]] = field(default_factory=dict)
+    questions: list[tuple[RuleSet, Facts]] = field(default_factory=list)
+    rendered: list[Rendered] = field(default_factory=list)
+    output_failed: bool = False
+
+    async def run(self, plan: Sequence[Planned]) -> None:
+        """Run the tasks; the step says how the turn ended. Only cancellation and interrupts are raised."""
+        step = self.step
+        for index, planned in enumerate(plan):
+            journal = Journal(self.memory, step, planned.id, self.random)
+            if self.listeners:
+                self.tell(TaskStarted(planned.reference, planned.task.type, index))
+            actions = step.actions
+            began = self.clock()
+            try:
+                if planned.timeout is None:
+                    await planned.task.execute(journal)
+                else:
+                    await _within(planned.timeout, planned.task, journal)
+                journal.commit()
+            except Exception as error:  # noqa: BLE001 - the boundary of a task: whatever it raises is its failure
+                recovery.recover(self, planned, journal, error, (self.clock() - began) * 1000)
+            except BaseException:
+                journal.roll_back()
+                step.state = "EXECUTION_INTERRUPTED"
+                raise
+            else:
+                self._succeeded(planned, journal, (self.clock() - began) * 1000)
+                recovery.pause(step, actions)
+            if "STOP_CONVERSATION" in step.actions and step.state != "ERROR":
+                step.state = "ENDED"
+            if step.state != "IN_PROGRESS":
+                break
+        if "CONVERSATION_END" in step.actions:
+            step.state = "ENDED"
+        elif step.state == "IN_PROGRESS":
+            step.state = "READY"
+
+    def _succeeded(self, planned: Planned, journal: Journal, duration: float) -> None:
+        step = self.step
+        step.outcomes = (*step.outcomes, Outcome(task=planned.id, status="succeeded", duration_ms=duration))
+        if journal.answered is not None:
+            matcher, answer, facts = journal.answered
+            self.asked.setdefault(matcher, set()).update(answer.fired)
+            self.questions.append((matcher.rule_set, facts))
+        if isinstance(planned.task, OutputTask):
+            self.rendered.append(Rendered(planned.task, planned.id, step.actions))
+        if self.listeners:
+            self.tell(TaskCompleted(planned.reference, planned.task.type, duration, list(step.actions)))
+
+    def tell(self, event: Event) -> None:
+        """Tell the listeners; what they raise is theirs and changes nothing here."""
+        for listener in self.listeners:
+            try:
+                listener(event)
+            except Exception:  # noqa: BLE001 - the boundary of a listener, which must not change a turn
+                _log.warning("a listener raised at %s", type(event).__name__)
+
+    def tell_operator(self, note: OperatorNote) -> None:
+        """Tell the operator, and the log: loudly where nothing in the turn can answer the failure."""
+        level = logging.INFO if self.policy.continue_on_failure and self.policy.enabled else logging.WARNING
+        if _log.isEnabledFor(level):
+            _log.log(level, "task %s: %s", note.task, note.text)
+        for operator in self.operators:
+            try:
+                operator(note)
+            except Exception:  # noqa: BLE001 - the boundary of a listener, which must not change a turn
+                _log.warning("an operator's listener raised")
+
+
+async def _within(seconds: float, task: Task, journal: Journal) -> None:
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            await task.execute(journal)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise TimeoutError(f"no answer within {seconds * 1000:g} ms") from None

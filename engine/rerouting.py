@@ -1,0 +1,85 @@
+"""Re-routing: the rules that a failure makes true fire in the same turn.
+
+The rule sets that this turn has run are asked before the failure is recorded and again after. One pass: the actions of
+the rules that fire start no further one.
+"""
+
+from typing import TYPE_CHECKING
+
+from .events import OperatorNote
+from .failure import describe
+from .journal import Journal
+from .matcher import Answer, Matcher
+
+if TYPE_CHECKING:
+    from .executor import Rendered, TurnRun
+
+
+def answers(run: "TurnRun") -> dict[Matcher, Answer]:
+    """The answers of the rule sets that this turn has run, on the facts as they are; one that raises has none."""
+    facts = run.memory.facts()
+    found: dict[Matcher, Answer] = {}
+    for matcher in run.asked:
+        try:
+            found[matcher] = matcher.decide(facts)
+        except Exception as error:  # noqa: BLE001 - a rule set that can't be asked is no second failure
+            _tell(run, "ai.labs.behavior", error)
+    return found
+
+
+def reroute(run: "TurnRun", before: dict[Matcher, Answer]) -> None:
+    """Fire the rules that became true since `before`, and let output steps that already ran render what is new."""
+    step = run.step
+    facts = run.memory.facts()
+    if before:
+        run.questions.extend((matcher.rule_set, facts.snapshot()) for matcher in before)
+    after = answers(run)
+    actions = list(step.actions)
+    for matcher, then in before.items():
+        if matcher not in after:
+            continue
+        fired = run.asked[matcher]
+        for position in _newly_true(matcher, then, after[matcher], fired):
+            fired.add(position)
+            rule = matcher.compiled.rules[position]
+            actions += rule.actions
+            if rule.name not in step.succeeded:
+                step.succeeded = [*step.succeeded, rule.name]
+            step.failed = [name for name in step.failed if name != rule.name]
+            step.rerouted = [*step.rerouted, rule.name]
+    step.set_actions(list(dict.fromkeys(actions)))
+    if not run.output_failed:
+        for rendered in run.rendered:
+            _render_again(run, rendered)
+
+
+def _newly_true(matcher: Matcher, before: Answer, after: Answer, fired: set[int]) -> list[int]:
+    """The positions of the rules that fire: of each group the first newly true one (`executeAll`: all of them)."""
+    known = {*before.true, *fired}
+    compiled = matcher.compiled
+    new: list[int] = []
+    closed = -1
+    for position in after.true:
+        group = compiled.groups[position]
+        if group == closed or position in known:
+            continue
+        new.append(position)
+        if compiled.first_match[group]:
+            closed = group
+    return new
+
+
+def _render_again(run: "TurnRun", rendered: "Rendered") -> None:
+    new = [action for action in run.step.actions if action not in rendered.actions]
+    journal = Journal(run.memory, run.step, rendered.id, run.random)
+    try:
+        rendered.task.render(journal, new)
+        journal.commit()
+    except Exception as error:  # noqa: BLE001 - the step itself has succeeded: what it can't add is told to the operator
+        journal.roll_back()
+        _tell(run, rendered.id, error)
+    rendered.actions = run.step.actions
+
+
+def _tell(run: "TurnRun", task: str, error: Exception) -> None:
+    run.tell_operator(OperatorNote(task, describe(error, task).operator))

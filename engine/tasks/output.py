@@ -1,0 +1,78 @@
+"""The output task: what the output sets say for the actions of the turn."""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from ...rules.agents import OutputSettings
+from ...rules.outputs import Alternatives, QuickReply
+from ...rules.values import JSON
+from ..journal import Journal
+from ..selection import Selection, as_sent, draw, is_quick_reply
+
+_Shape = TypeVar("_Shape")
+_OUTPUTS = TypeAdapter(list[Alternatives])
+_QUICK_REPLIES = TypeAdapter(list[QuickReply])
+
+
+class OutputTask:
+    """A step of the turn that renders one output set. `place` tells it from the agent's other output steps."""
+
+    id = "ai.labs.output"
+    type = "output"
+
+    def __init__(self, settings: OutputSettings, place: int) -> None:
+        self._selection = Selection(settings.output_set)
+        self._place = place
+
+    async def execute(self, turn: Journal) -> None:
+        """Render what the caller's context brings, then what the set says for the actions."""
+        self._render_context(turn)
+        self.render(turn, turn.step.actions)
+
+    def render(self, turn: Journal, actions: Iterable[str]) -> None:
+        """Render what the set says for `actions`."""
+        if self._selection.lang is not None and not self._selection.speaks(turn.properties.get("lang")):
+            return
+        for entry in self._selection.select(actions, turn.facts.history.actions):
+            action = entry.output.action
+            offered: list[Mapping[str, JSON]] = []
+            for number, alternatives in enumerate(entry.elements):
+                if not alternatives:
+                    continue
+                item = alternatives[0]
+                if len(alternatives) > 1:
+                    where = f"{self._place}/{entry.position}/{number}"
+                    drawn, used = draw(len(alternatives), turn.drawn.get(where, ()), turn.random)
+                    turn.draw(where, used)
+                    item = alternatives[drawn]
+                if is_quick_reply(item):
+                    offered.append(item)
+                    continue
+                key = f"output:{item['type']}:{action}"
+                turn.render(key if len(entry.elements) == 1 else f"{key}:{number}", [item])
+            if replies := [*offered, *entry.quick_replies]:
+                turn.render(f"quickReplies:{action}", replies, offered=True)
+
+    def _render_context(self, turn: Journal) -> None:
+        """What the caller brings is said as it stands: it is never a template, and of a wrong shape it is no output."""
+        for key, entry in turn.step.context.items():
+            if entry.type != "object":
+                continue
+            if key.startswith("output"):
+                for alternatives in _checked(_OUTPUTS, entry.value):
+                    if items := [as_sent(item) for item in alternatives.value_alternatives]:
+                        item = items[turn.random.randrange(len(items))]
+                        turn.render(f"output:{item['type']}:context", [item])
+            elif key.startswith("quickReplies"):
+                replies = [as_sent(reply) for reply in _checked(_QUICK_REPLIES, entry.value)]
+                if replies:
+                    turn.render(f"quickReplies:{key.partition(':')[2] or 'context'}", replies, offered=True)
+
+
+def _checked(adapter: TypeAdapter[list[_Shape]], value: JSON) -> list[_Shape]:
+    try:
+        return adapter.validate_python(value)
+    except ValidationError:
+        return []

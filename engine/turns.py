@@ -1,0 +1,117 @@
+"""What a turn amounts to, for whoever said something."""
+
+from collections.abc import Mapping, Sequence
+
+from ..rules.errors import UsageError
+from ..rules.rulesets import RuleSet
+from ..rules.spelling import nearest
+from ..rules.values import JSON, freeze
+from .evaluator import RuleFinding, evaluate
+from .facts import Facts, History
+from .steps import Outcome, State, Step
+from .view import HISTORY_LIMIT, Message, view
+
+
+class Turn:
+    """A turn that has ended. What its attributes give is the caller's own: changing it changes nothing else."""
+
+    def __init__(self, history: History, questions: Sequence[tuple[RuleSet, Facts]]) -> None:
+        self._step: Step = history.steps[-1]
+        self._before = len(history.steps) - 1
+        self._seen = history.steps[-HISTORY_LIMIT:]
+        self._questions = questions
+
+    def __repr__(self) -> str:
+        return f"<Turn {self.state} {self.actions}>"
+
+    @property
+    def input(self) -> str:
+        """What the user said; empty in the opening turn."""
+        return self._step.input
+
+    @property
+    def state(self) -> State:
+        """The state of the conversation after the turn."""
+        return self._step.state
+
+    @property
+    def actions(self) -> list[str]:
+        """The actions of the turn, failure actions included."""
+        return list(self._step.actions)
+
+    @property
+    def output(self) -> list[JSON]:
+        """The items of the reply: maps with a `type`, or whatever a task said."""
+        return self._items("output")
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of the reply."""
+        items = (item.get("text") if isinstance(item, Mapping) else item for item in self.output)
+        return [text for text in items if isinstance(text, str)]
+
+    @property
+    def quick_replies(self) -> list[JSON]:
+        """The answers offered to the user: maps with `value`, `expressions` and `isDefault`."""
+        return self._items("quickReplies")
+
+    @property
+    def errors(self) -> list[JSON]:
+        """The public record of each failed task: maps with `type`, `taskId`, `taskType` and `text`."""
+        return self._items("taskErrors")
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """How each task ended. `reason` is the operator's text: it is not for callers and models."""
+        return list(self._step.outcomes)
+
+    @property
+    def fired(self) -> list[str]:
+        """The names of the rules that fired, those of re-routing included."""
+        return list(self._step.succeeded)
+
+    @property
+    def failed(self) -> list[str]:
+        """The names of the rules that were tried and did not fire."""
+        return list(self._step.failed)
+
+    @property
+    def rerouted(self) -> list[str]:
+        """The names of the rules that a failure made true and that fired for it."""
+        return list(self._step.rerouted)
+
+    @property
+    def model_view(self) -> list[Message]:
+        """What the next turn's model would be sent, system message excluded."""
+        return view(self._seen)
+
+    @property
+    def explanations(self) -> list[RuleFinding]:
+        """What became of each rule that this turn asked, in order; after a failure, of the rules as asked again."""
+        latest = {id(rule_set): (rule_set, facts) for rule_set, facts in self._questions}
+        return [
+            finding
+            for rule_set, facts in latest.values()
+            for finding in evaluate(
+                rule_set,
+                Facts(
+                    facts.step,
+                    History(facts.history.steps[: self._before]),
+                    facts.properties,
+                    facts.surroundings,
+                ),
+            )
+        ]
+
+    def explain(self, rule: str) -> RuleFinding:
+        """What became of the rule of that name, and why. Raises `UsageError` where this turn asked no such rule."""
+        findings = self.explanations
+        for finding in findings:
+            if finding.rule.name == rule:
+                return finding
+        near = nearest(rule, [finding.rule.name for finding in findings])
+        raise UsageError(f"no rule `{rule}` was asked in this turn", f"did you mean `{near}`?" if near else "")
+
+    def _items(self, key: str) -> list[JSON]:
+        items = freeze(self._step.output.get(key, []))
+        return items if isinstance(items, list) else [items]

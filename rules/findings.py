@@ -1,0 +1,127 @@
+"""What was found while reading, before its place in the text is known, and the codes of problems."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .errors import Problem, Severity
+from .places import Pointer, Spot, locate_all
+
+CODES = {
+    "J001": "the text is not UTF-8",
+    "J002": "the file is empty",
+    "J003": "the text is not JSON",
+    "J004": "the text ends in the middle of something",
+    "J005": "a control character stands in a text",
+    "J006": "a number is NaN, infinite or too long",
+    "J007": "values are nested too deep",
+    "J008": "an object has one key twice",
+    "K001": "a key is unknown and looks like a misspelling",
+    "K002": "a key is unknown; it is kept",
+    "K003": "a key is known to the reference and not used here; it is kept",
+    "K004": "a key stands beside an older spelling of itself",
+    "K005": "a document has none of the keys of its kind",
+    "V001": "something required is missing",
+    "V002": "a value is of another kind",
+    "V003": "a value is not one of the legal ones",
+    "V004": "the type of a condition or an output is unknown",
+    "V005": "a text is blank",
+    "V006": "a number is out of range",
+    "V007": "a value is not as it must be",
+    "R001": "rules depend on each other in a circle",
+    "R002": "a dependency names a rule that does not exist",
+    "R003": "two rules have one name",
+    "R004": "a JSON path cannot be read",
+    "R005": "conditions are nested too deep",
+    "R006": "a condition has conditions that it does not use",
+    "M001": "an older key was read as today's",
+    "M002": "an older spelling of a type was read as today's",
+    "M003": "an older value was read as today's",
+    "M004": "an older shape was read as today's",
+    "M005": "an older key has no effect any more and was left out",
+    "A001": "a file or folder cannot be read",
+    "A002": "a folder holds no agent",
+    "A003": "a folder holds several agents",
+    "A004": "a file that is referred to does not exist",
+    "A005": "an id fits several files",
+    "A006": "an address leads out of the agent's folder",
+    "A007": "a file is not used",
+    "A008": "a step needs a file",
+    "A009": "a step's type is not a task id",
+    "A010": "a part of a step is not used",
+}
+"""Every code of a problem, with what it stands for. Codes are stable, and never used for something else."""
+
+
+TOP = Spot(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A problem at a pointer into a document."""
+
+    code: str
+    message: str
+    hint: str = ""
+    severity: Severity = "error"
+    spot: Spot = TOP
+
+    def at(self, pointer: Pointer) -> "Finding":
+        """The same at another pointer."""
+        return replace(self, spot=Spot(pointer, self.spot.at_key))
+
+
+def placed(findings: Sequence[Finding], file: str, text: str | None) -> tuple[Problem, ...]:
+    """The findings as problems, in reading order; without a text they have no line and stay as they are."""
+    if text is None:
+        return tuple(_problem(finding, file, (0, 0)) for finding in findings)
+    places = locate_all(text, [finding.spot for finding in findings]) if findings else []
+    together = sorted(zip(places, findings, strict=True), key=lambda pair: pair[0])
+    return tuple(_problem(finding, file, place) for place, finding in together)
+
+
+def _problem(finding: Finding, file: str, place: tuple[int, int]) -> Problem:
+    return Problem(
+        code=finding.code,
+        message=finding.message,
+        file=file,
+        line=place[0],
+        column=place[1],
+        hint=finding.hint,
+        severity=finding.severity,
+    )
+
+
+_LONGEST = 60
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: in backticks, on one line, cut when long."""
+    text = value if isinstance(value, str) else repr(value)
+    if len(text) <= _LONGEST and text.isprintable():
+        return f"`{text}`"
+    text = "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text[: _LONGEST + 1]
+    )
+    return f"`{text[: _LONGEST - 1]}…`" if len(text) > _LONGEST else f"`{text}`"
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """`a`, `b` and `c`."""
+    quoted = [f"`{word}`" for word in words]
+    return f" {last} ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))
+
+
+_PLAIN: dict[type, str] = {
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    str: "a text",
+    type(None): "null",
+}
+
+
+def kind(value: object) -> str:
+    """What a JSON value is, in words."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return _PLAIN.get(type(value), "an object" if isinstance(value, dict) else "a list")

@@ -1,0 +1,278 @@
+"""An agent's folder to the agent that it describes: its policy, and the steps of a turn with what they need.
+
+The layout is the reference's export (`<id>.agent.json`, `<workflow>/<version>/<id>.workflow.json` and what is
+beside it), of any age; files may have readable names instead of ids. Nothing outside the folder is read.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+from .agent_files import KINDS, AgentFiles, is_inside, reason, suffix
+from .agents import (
+    AgentDefinition,
+    AgentFile,
+    Dictionary,
+    HttpCallsFile,
+    HttpCallsSettings,
+    OutputSettings,
+    ParserSettings,
+    RulesSettings,
+    Settings,
+    StepConfig,
+    StepDefinition,
+    WorkflowFile,
+    WorkflowStep,
+)
+from .conditions import Authored, task_name
+from .errors import LoadError, Problem, Severity
+from .findings import listed, shown
+from .outputs import OutputSet
+from .places import Pointer
+from .reading import Document, read_document
+from .rulesets import RuleSet
+from .spelling import nearest
+
+M = TypeVar("M", bound=Authored)
+
+_BUILT_IN = ("ai.labs.behavior", "ai.labs.output", "ai.labs.httpcalls")
+_SAME_TASK = {"ai.labs.rules": "ai.labs.behavior", "ai.labs.apicalls": "ai.labs.httpcalls"}
+
+
+def read_agent(path: Path) -> AgentDefinition:
+    """Read the agent in the folder `path`.
+
+    A step whose task is not built in has no settings; whether such a task exists is for the caller to say.
+    Raises `LoadError` with the errors and warnings of all files, in reading order.
+    """
+    folder = _Folder(path)
+    agent = folder.agent()
+    if agent is None or any(problem.severity == "error" for problem in folder.problems):
+        raise LoadError(problem for problem in folder.problems if problem.severity != "note")
+    return agent
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """An address, and the document and place that it was read from."""
+
+    address: str
+    document: "Document[Authored]"
+    pointer: Pointer
+    folder: PurePosixPath
+
+    def problem(self, code: str, message: str, *, hint: str = "", severity: Severity = "error") -> Problem:
+        return self.document.problem(code, message, self.pointer, hint=hint, severity=severity)
+
+
+class _Folder:
+    """One reading of a folder. Paths inside it are relative to it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.problems: list[Problem] = []
+        self._read: dict[PurePosixPath, Document[Authored]] = {}
+        self._used: set[PurePosixPath] = set()
+        self._files = AgentFiles(root)
+
+    def agent(self) -> AgentDefinition | None:
+        """The agent, None if there is no agent file to begin with; all problems are in `problems`."""
+        if (start := self._agent_file()) is None:
+            return None
+        self._files.walk()
+        self.problems += self._files.problems
+        agent = self._document(start, AgentFile)
+        if agent is None or agent.model is None:
+            self._look_into_the_rest()
+            return None
+        steps: list[StepDefinition] = []
+        for index, address in enumerate(agent.model.workflows):
+            found = self._file(_Reference(address, agent, ("workflows", index), PurePosixPath()), WorkflowFile)
+            if found is not None and (workflow := self._document(found, WorkflowFile)) is not None:
+                steps += self._steps(workflow, found.parent)
+        if any(problem.severity == "error" for problem in self.problems):
+            self._look_into_the_rest()
+        else:
+            self._note_unused()
+        return AgentDefinition(
+            name=start.name.partition(".")[0],
+            policy=agent.model.memory_policy.strict_write_discipline,
+            steps=tuple(steps),
+            notes=tuple(self.problems),
+        )
+
+    def _steps(self, workflow: Document[WorkflowFile], folder: PurePosixPath) -> Iterator[StepDefinition]:
+        for index, step in enumerate(workflow.model.workflow_steps if workflow.model is not None else ()):
+            at: Pointer = ("workflowSteps", index)
+            task = task_name(step.type.partition("?")[0])
+            task = _SAME_TASK.get(task, task)
+            if not task or "," in task or any(sign.isspace() for sign in task):
+                message = f"the type of step {index + 1}, {shown(step.type)}, is no task id"
+                hint = "write an id without commas and blanks"
+                self.problems.append(workflow.problem("A009", message, (*at, "type"), hint=hint))
+            settings = self._settings(task, step, workflow, at, folder)
+            yield StepDefinition(task=task, settings=settings, timeout_ms=step.timeout_ms)
+
+    def _settings(
+        self,
+        task: str,
+        step: WorkflowStep,
+        workflow: Document[WorkflowFile],
+        at: Pointer,
+        folder: PurePosixPath,
+    ) -> Settings | None:
+        """The settings of a built-in task; None for any other one, and where they do not load."""
+        if task == "ai.labs.parser":
+            return ParserSettings(dictionaries=tuple(self._dictionaries(step, workflow, at, folder)))
+        if task in _BUILT_IN:
+            self._check_keys(step, workflow, (*at, "config"))
+        uri = step.config.uri
+        reference = _Reference(uri or "", workflow, (*at, "config", "uri"), folder)
+        match task:
+            case "ai.labs.behavior":
+                if (rules := self._part(reference, RuleSet)) is not None:
+                    append, expressions = step.config.append_actions, step.config.expressions_as_actions
+                    return RulesSettings(rule_set=rules, append_actions=append, expressions_as_actions=expressions)
+            case "ai.labs.output":
+                if (outputs := self._part(reference, OutputSet)) is not None:
+                    return OutputSettings(output_set=outputs)
+            case "ai.labs.httpcalls":
+                if (calls := self._part(reference, HttpCallsFile)) is not None:
+                    return HttpCallsSettings(calls=calls)
+            case _ if uri is not None:  # the file of a task that is not built in is that task's affair
+                self._used.update(self._files.named(uri, folder))
+        return None
+
+    def _check_keys(self, step: WorkflowStep, workflow: Document[WorkflowFile], at: Pointer) -> None:
+        """Unknown keys of a built-in step's config; what other tasks are given there is their affair."""
+        known = [info.alias or name for name, info in StepConfig.model_fields.items()]
+        for key in step.config.model_extra or ():
+            if (meant := nearest(key, known)) is not None:
+                message = f"step {shown(step.type)}: there is no key {shown(key)} here"
+                hint = f"did you mean `{meant}`?"
+                self.problems.append(workflow.problem("K001", message, (*at, key), hint=hint))
+            elif not key.startswith("_"):
+                message = f"step {shown(step.type)}: the key {shown(key)} is kept and not used"
+                hint = f"use one of {listed(known, 'or')}, or a key that begins with `_`"
+                problem = workflow.problem("K002", message, (*at, key), hint=hint, severity="warning")
+                self.problems.append(problem)
+
+    def _dictionaries(
+        self, step: WorkflowStep, workflow: Document[WorkflowFile], at: Pointer, folder: PurePosixPath
+    ) -> Iterator[Dictionary]:
+        for index, reference in enumerate(step.extensions.dictionaries):
+            here: Pointer = (*at, "extensions", "dictionaries", index)
+            if reference.config.uri is None:
+                message = f"the dictionary {shown(reference.type)} is not used here"
+                self.problems.append(workflow.problem("A010", message, (*here, "type"), severity="warning"))
+                continue
+            place = _Reference(reference.config.uri, workflow, (*here, "config", "uri"), folder)
+            if (dictionary := self._part(place, Dictionary)) is not None:
+                yield dictionary
+
+    def _part(self, reference: _Reference, model: type[M]) -> M | None:
+        """The model in the file that a step refers to."""
+        if not reference.address:
+            message = f"a step of this type needs the file of its {_word(model)}"
+            hint = "name it in `config`, under `uri`"
+            self.problems.append(reference.problem("A008", message, hint=hint))
+            return None
+        found = self._file(reference, model)
+        document = self._document(found, model) if found is not None else None
+        return document.model if document is not None else None
+
+    def _document(self, file: PurePosixPath, model: type[M]) -> Document[M] | None:
+        """The file's document, read once; None for one that cannot be read or was read as something else."""
+        self._used.add(file)
+        if (known := self._read.get(file)) is None:
+            name = (self.root / file).as_posix()
+            try:
+                known = read_document(model, (self.root / file).read_bytes(), name)
+            except OSError as error:
+                self.problems.append(Problem(code="A001", message=reason("file", error), file=name))
+                return None
+            self._read[file] = known
+            self.problems += known.problems
+        if known.model is not None and not isinstance(known.model, model):
+            message = f"the file is used as a {_word(model)} and as a {_word(type(known.model))}"
+            self.problems.append(Problem(code="A005", message=message, file=known.file))
+            return None
+        return known  # type: ignore[return-value]
+
+    def _file(self, reference: _Reference, model: type[Authored]) -> PurePosixPath | None:
+        """The file that an address means; without one, or with several, a problem is added."""
+        address = reference.address
+        if "://" not in address and not is_inside(address):
+            message = f"{shown(address)} leads out of the agent's folder"
+            hint = "put the file into the agent's folder, and name it from there"
+            self.problems.append(reference.problem("A006", message, hint=hint))
+            return None
+        named = self._files.named(address, reference.folder)
+        found = [file for file in named if KINDS.get(suffix(file), model) is model]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            files = listed([str(file) for file in found])
+            message = f"{shown(address)} could be any of {files}"
+            self.problems.append(reference.problem("A005", message, hint="leave only one of them"))
+        elif self._files.is_link(address, reference.folder):
+            message = f"{shown(address)} is a link, and links are not followed"
+            self.problems.append(reference.problem("A006", message, hint="put the file itself there"))
+        else:
+            message = f"there is no {_word(model)} for {shown(address)} in the agent's folder"
+            hint = "add the file, or correct the address"
+            self.problems.append(reference.problem("A004", message, hint=hint))
+        return None
+
+    def _agent_file(self) -> PurePosixPath | None:
+        """The one agent file at the top of the folder."""
+        name = self.root.as_posix()
+        try:
+            names = sorted(entry.name for entry in os.scandir(self.root) if entry.is_file(follow_symlinks=False))
+        except OSError as error:
+            hint = "name the folder that holds the agent's `.agent.json`"
+            self.problems.append(Problem(code="A001", message=reason("folder", error), file=name, hint=hint))
+            return None
+        found = [name for name in names if KINDS.get(suffix(PurePosixPath(name))) is AgentFile]
+        if len(found) == 1:
+            return PurePosixPath(found[0])
+        if found:
+            message = f"the folder holds several agents: {listed(found)}"
+            hint = "give each agent a folder of its own"
+            self.problems.append(Problem(code="A003", message=message, file=name, hint=hint))
+        else:
+            hint = "add one whose name ends in `.agent.json`"
+            message = "the folder holds no agent file"
+            self.problems.append(Problem(code="A002", message=message, file=name, hint=hint))
+        return None
+
+    def _unread(self) -> list[PurePosixPath]:
+        return [file for file in self._files.documents() if file not in self._used]
+
+    def _look_into_the_rest(self) -> None:
+        """Something is wrong: what else is wrong shall be told in the same run."""
+        for file in self._unread():
+            if (model := KINDS.get(suffix(file))) is not None:
+                self._document(file, model)
+
+    def _note_unused(self) -> None:
+        for file in self._unread():
+            name = (self.root / file).as_posix()
+            message = "nothing in the agent refers to this file"
+            self.problems.append(Problem(code="A007", message=message, file=name, severity="note"))
+
+
+_WORDS: Mapping[type[Authored], str] = {
+    AgentFile: "agent",
+    WorkflowFile: "workflow",
+    RuleSet: "rule set",
+    OutputSet: "output set",
+    HttpCallsFile: "calls",
+    Dictionary: "dictionary",
+}
+
+
+def _word(model: type[Authored]) -> str:
+    return _WORDS[model]

@@ -1,0 +1,176 @@
+"""Documents to models: parsing, migration, validation and checks, with all that is wrong told at once."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
+
+from pydantic import ValidationError
+
+from .agents import AgentFile, Dictionary, HttpCallsFile, WorkflowFile
+from .checking import checked
+from .conditions import Authored
+from .errors import LoadError, Problem, Severity
+from .findings import Finding, placed
+from .migration import Migration
+from .outputs import OutputSet
+from .parsing import parse_json, parse_text
+from .places import Pointer, Spot
+from .rulesets import RuleSet
+from .wording import attributed, explained
+
+__all__ = [
+    "Document",
+    "Reading",
+    "parse_json",
+    "read",
+    "read_agent_file",
+    "read_dictionary",
+    "read_document",
+    "read_http_calls",
+    "read_output_set",
+    "read_rule_set",
+    "read_workflow",
+]
+
+Source: TypeAlias = "str | bytes | dict[str, object]"
+"""A document: JSON text, UTF-8 bytes of it, or its data."""
+
+M = TypeVar("M", bound=Authored)
+M_co = TypeVar("M_co", bound=Authored, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[M_co]):
+    """A document that loads, and the warnings and notes that came with it."""
+
+    model: M_co
+    notes: tuple[Problem, ...] = ()
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep the cyclic garbage collector from running: it would look at each model over and over again."""
+    # INVARIANT: afterwards the collector runs if it ran before, whatever happened and however it is nested.
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document(Generic[M_co]):
+    """What reading a document gave: its model, None if it has none, every problem, and where things stand."""
+
+    model: M_co | None
+    problems: tuple[Problem, ...]
+    file: str
+    text: str | None
+    migration: Migration | None
+
+    @property
+    def loads(self) -> bool:
+        """Whether there is a model, and no error."""
+        return self.model is not None and all(problem.severity != "error" for problem in self.problems)
+
+    def problem(
+        self, code: str, message: str, pointer: Pointer, *, hint: str = "", severity: Severity = "error"
+    ) -> Problem:
+        """A problem that was found later, at a pointer into the model as it is written."""
+        origin = self.migration.origin(pointer) if self.migration is not None else pointer
+        finding = Finding(code=code, message=message, hint=hint, severity=severity, spot=Spot(origin))
+        return placed([finding], self.file, self.text)[0]
+
+
+def read(model: type[M], source: Source, file: str = "") -> Reading[M]:
+    """Read a document of any age as `model`.
+
+    Problems name `file` and, where `source` is a text, line and column. Raises `LoadError` with all errors
+    and warnings of the document if there is an error.
+    """
+    document = read_document(model, source, file)
+    if document.model is None or not document.loads:
+        raise LoadError(problem for problem in document.problems if problem.severity != "note")
+    return Reading(document.model, document.problems)
+
+
+def read_document(model: type[M], source: Source, file: str = "") -> Document[M]:
+    """As `read`, for a caller with more to say about the document; nothing is raised."""
+    with collector_paused():
+        # In a call of its own, so that the parsed data are gone before the collector runs again.
+        return _read(model, source, file)
+
+
+def _read(model: type[M], source: Source, file: str) -> Document[M]:
+    text: str | None = None
+    findings: tuple[Finding, ...] = ()
+    data: object = source
+    if isinstance(source, str | bytes):
+        try:
+            parsed = parse_text(source, file)
+        except LoadError as error:
+            return Document(model=None, problems=error.problems, file=file, text=None, migration=None)
+        data, text, findings = parsed.data, parsed.text, parsed.findings
+    migration: Migration | None = None
+    found: list[Finding] = []
+    try:
+        # What is written in today's keys only, as most documents are, is done in one go.
+        result: M | None = model.model_validate(data, extra="forbid", by_alias=True, by_name=False)
+        usual = not any(_checked(result))
+    except ValidationError:
+        usual = False
+    if not usual:
+        migration = Migration(data, model)
+        result, later = _validated(model, migration)
+        found = [*(attributed(one, data) for one in migration.trail.findings), *later]
+    problems = placed([*findings, *found], file, text)
+    return Document(model=result, problems=problems, file=file, text=text, migration=migration)
+
+
+def _validated(model: type[M], migration: Migration) -> tuple[M | None, list[Finding]]:
+    """A migrated document as `model`, and all that is wrong with it."""
+    try:
+        result: M | None = model.model_validate(migration.data, by_alias=True, by_name=False)
+        told = {one.code for one in migration.trail.findings}  # what it cut off for its depth is not told twice
+        later = [one for one in _checked(result) if one.code not in told]
+    except ValidationError as error:
+        result, later = None, list(explained(error, migration.data, model))
+    return result, [one.at(migration.origin(one.spot.pointer)) for one in later]
+
+
+def _checked(result: Authored | None) -> Iterator[Finding]:
+    return checked(result) if isinstance(result, RuleSet) else iter(())
+
+
+def read_rule_set(source: Source, file: str = "") -> Reading[RuleSet]:
+    """Read a rule set; a circle of dependencies and an unreadable JSON path are errors, too."""
+    return read(RuleSet, source, file)
+
+
+def read_output_set(source: Source, file: str = "") -> Reading[OutputSet]:
+    """Read an output set."""
+    return read(OutputSet, source, file)
+
+
+def read_agent_file(source: Source, file: str = "") -> Reading[AgentFile]:
+    """Read an agent's own file: its workflows and its memory policy."""
+    return read(AgentFile, source, file)
+
+
+def read_workflow(source: Source, file: str = "") -> Reading[WorkflowFile]:
+    """Read a workflow: the steps of a turn."""
+    return read(WorkflowFile, source, file)
+
+
+def read_dictionary(source: Source, file: str = "") -> Reading[Dictionary]:
+    """Read the words and phrases of a parser."""
+    return read(Dictionary, source, file)
+
+
+def read_http_calls(source: Source, file: str = "") -> Reading[HttpCallsFile]:
+    """Read the calls to one server."""
+    return read(HttpCallsFile, source, file)

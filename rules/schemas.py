@@ -1,0 +1,39 @@
+"""JSON Schemas of the files that an author writes, for editors."""
+
+from collections.abc import Mapping
+
+from .agents import AgentFile, HttpCallsFile
+from .conditions import Authored
+from .errors import UsageError
+from .findings import listed
+from .outputs import OutputSet
+from .rulesets import RuleSet
+from .spelling import nearest
+
+SCHEMAS: Mapping[str, type[Authored]] = {
+    "agent": AgentFile,
+    "rules": RuleSet,
+    "outputs": OutputSet,
+    "httpcalls": HttpCallsFile,
+}
+"""What there are schemas of, and the models that they are made from."""
+
+
+def schema(kind: str) -> dict[str, object]:
+    """The JSON Schema of a kind of file, in today's keys; `UsageError` for a kind there is none of."""
+    if (model := SCHEMAS.get(kind)) is None:
+        meant = nearest(kind, SCHEMAS)
+        hint = f"did you mean `{meant}`?" if meant else f"name one of {listed(list(SCHEMAS), 'or')}"
+        raise UsageError(f"there is no schema of `{kind}`", hint)
+    made: dict[str, object] = model.model_json_schema(by_alias=True)
+    made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    if model is RuleSet:
+        _allow_both_keys(made)
+    return made
+
+
+def _allow_both_keys(made: dict[str, object]) -> None:
+    """A group's rules stand under `rules` or `behaviorRules`."""
+    match made:
+        case {"$defs": {"Group": {"properties": dict(properties)}}}:
+            properties["behaviorRules"] = properties["rules"]

@@ -1,0 +1,144 @@
+"""What files call the parts of each model: today's keys come from the models, older ones from tables."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args, get_origin
+
+from . import agents, conditions, outputs, rulesets
+from .conditions import Authored
+
+Model = type[Authored]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Shape:
+    """The keys that an object of a document can have, and what stands under them.
+
+    An object of a tagged union has `variants` by the value of its `tag`, and the variant tells the rest.
+    """
+
+    model: Model | None = None
+    known: frozenset[str] = frozenset()
+    required: tuple[str, ...] = ()
+    literal: frozenset[str] = frozenset()
+    """Keys whose null is a mistake, not an absence."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    unused: frozenset[str] = frozenset()
+    nested: tuple[tuple[str, "Shape"], ...] = ()
+    texts: bool = False
+    """Whether numbers, true and false count as their texts."""
+    loose: bool = False
+    """Whether unknown keys are somebody else's affair."""
+    tag: str = ""
+    variants: Mapping[str, "Shape"] = field(default_factory=dict)
+
+    def inner(self, key: str) -> "Shape | None":
+        """What stands under `key`."""
+        return next((shape for name, shape in self.nested if name == key), None)
+
+
+_CONDITIONS: tuple[Model, ...] = get_args(conditions.AnyCondition)
+_OLD_CONDITION = {"children": "conditions", "values": "configs", "config": "configs"}
+
+ALIASES: dict[Model, Mapping[str, str]] = {
+    rulesets.RuleSet: {"ruleGroups": "behaviorGroups"},
+    rulesets.Group: {"behaviorRules": "rules"},
+    rulesets.Rule: {"children": "conditions"},
+    **dict.fromkeys(_CONDITIONS, _OLD_CONDITION),
+    outputs.OutputSet: {"outputs": "outputSet"},
+    outputs.Output: {"key": "action", "occurrence": "timesOccurred", "occurred": "timesOccurred"},
+    outputs.QuickReply: {"default": "isDefault"},
+    outputs.QuickReplyItem: {"default": "isDefault"},
+    agents.AgentFile: {"packages": "workflows"},
+    agents.WorkflowFile: {"packageExtensions": "workflowSteps", "workflowExtensions": "workflowSteps"},
+    agents.Word: {"exp": "expressions"},
+    agents.Phrase: {"exp": "expressions"},
+    agents.HttpCallsFile: {"targetServer": "targetServerUrl", "apiCalls": "httpCalls"},
+    agents.PostResponse: {"retryHttpCallInstruction": "retryApiCallInstruction"},
+}
+"""Older keys, and what they are called today."""
+
+CURRENT = {"behaviorRules"}
+"""Aliases that are as good as the key itself: no note is made of them."""
+
+RESHAPED: dict[Model, frozenset[str]] = {
+    rulesets.RuleSet: frozenset({"behaviorRules", "rules"}),
+    outputs.Output: frozenset({"outputValues"}),
+    outputs.Alternatives: frozenset({"type"}),
+}
+"""Older keys that cannot be renamed only; `migration` gives them today's shape."""
+
+UNUSED: dict[Model, frozenset[str]] = {
+    agents.AgentFile: frozenset({"channels", "gitBackupSettings"}),
+    agents.StepExtensions: frozenset({"corrections", "normalizer"}),
+    agents.Dictionary: frozenset({"regExs", "language", "lang"}),
+    agents.Word: frozenset({"frequency"}),
+    agents.HttpCall: frozenset({"fireAndForget", "isBatchCalls", "responseHeaderObjectName", "preRequest"}),
+    agents.PostResponse: frozenset({"propertyInstructions", "outputBuildInstructions", "qrBuildInstructions"}),
+    outputs.InputField: frozenset({"isPassword"}),
+}
+"""Keys that the reference works with and Turnout does not."""
+
+DEAD = {"maxOccurrence": "use `maxTimesOccurred` or `minTimesOccurred`"}
+"""Keys of conditions that have had no effect for years, and what to do instead."""
+
+TYPES = {"textInput": "inputField"}
+"""Older types of output items."""
+
+_LOOSE: frozenset[Model] = frozenset({outputs.Other, agents.StepConfig})
+_SHAPES: dict[tuple[Model, ...], Shape] = {}
+
+
+def shape_of(*models: Model) -> Shape:
+    """The shape of a model, or of a union of models that a tag tells apart."""
+    if (known := _SHAPES.get(models)) is not None:
+        return known
+    shape = _SHAPES[models] = Shape()  # before it is filled, for conditions hold conditions
+    if len(models) > 1:
+        tagged = [(_tag(model), shape_of(model)) for model in models]
+        shape.tag = tagged[0][0][0]
+        shape.variants = {value: variant for (_, value), variant in tagged}
+    else:
+        _fill(shape, models[0])
+    return shape
+
+
+def _fill(shape: Shape, model: Model) -> None:
+    fields = {info.alias or name: info for name, info in model.model_fields.items()}
+    shape.model = model
+    shape.known = frozenset(fields) | RESHAPED.get(model, frozenset())
+    shape.required = tuple(key for key, info in fields.items() if info.is_required() and key != "type")
+    shape.literal = frozenset(key for key, info in fields.items() if get_origin(info.annotation) is Literal)
+    shape.aliases = ALIASES.get(model, {})
+    shape.unused = UNUSED.get(model, frozenset())
+    shape.loose = model in _LOOSE
+    inner = {key: _models(info.annotation) for key, info in fields.items()}
+    shape.nested = tuple((key, shape_of(*models)) for key, models in inner.items() if models)
+    if model in _CONDITIONS:
+        for variant in _each(shape.inner("configs")):
+            variant.texts = True
+
+
+def _each(shape: Shape | None) -> tuple[Shape, ...]:
+    if shape is None:
+        return ()
+    return tuple(shape.variants.values()) or (shape,)
+
+
+def _models(annotation: object) -> tuple[Model, ...]:
+    """The models that an annotation speaks of, in order."""
+    if isinstance(annotation, type) and issubclass(annotation, Authored):
+        return (annotation,)
+    return tuple(model for part in get_args(annotation) for model in _models(part))
+
+
+def _tag(model: Model) -> tuple[str, str]:
+    """The key and the value by which a model of a union is told apart."""
+    for name, info in model.model_fields.items():
+        if get_origin(info.annotation) is Literal and len(values := get_args(info.annotation)) == 1:
+            return info.alias or name, values[0]
+    raise TypeError(f"{model.__name__} has no tag")
+
+
+CONDITION = shape_of(*_CONDITIONS)
+"""The shape of any condition."""

@@ -1,0 +1,287 @@
+"""`make bench`: what Turnout costs beside what a person would write by hand, timed alternately in one process."""
+
+import asyncio
+import gc
+import json
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import psutil
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from turnout.engine.agents import Agent
+from turnout.engine.conversation import Conversation
+from turnout.engine.facts import Facts, History
+from turnout.engine.matcher import Matcher
+from turnout.engine.memory import Memory
+from turnout.engine.steps import Step
+from turnout.engine.tasks import FunctionTask
+from turnout.rules.agents import AgentDefinition, OutputSettings, Policy, RulesSettings, StepDefinition
+from turnout.rules.reading import read_output_set, read_rule_set
+from work import DictIndex, PlainLoop, PlainTurn, plain_turns, rule_document
+
+SEEN = 200
+NEW = 2_000
+missed = []
+
+
+def row(name: str, ours: float, theirs: float, limit: float, unit: str = "µs") -> None:
+    """Print one line of the table."""
+    ratio = ours / theirs
+    mark = "" if ratio <= limit else "  MISSED"
+    if mark:
+        missed.append(name)
+    print(f"{name:<52} {ours:9.2f} {theirs:9.2f} {unit} {ratio:7.1f}x  (at most {limit:g}x){mark}")
+
+
+def alternately(jobs: list[Callable[[], object]], rounds: int) -> list[float]:
+    """The best time of each job, in seconds, taking turns."""
+    best = [float("inf")] * len(jobs)
+    for _ in range(rounds):
+        for number, job in enumerate(jobs):
+            began = perf_counter()
+            job()
+            best[number] = min(best[number], perf_counter() - began)
+    return best
+
+
+def rules(count: int) -> None:
+    """Facts seen before, a conversation's state, and new facts, beside the dict index."""
+    document = rule_document(count)
+    rule_set = read_rule_set(document).model
+    index, matcher, forgetful = DictIndex(document), Matcher(rule_set), Matcher(rule_set, remember=0)
+    for turns, limits in (
+        (plain_turns(count, SEEN), (2, 3)),
+        (plain_turns(count, NEW), (15 if count <= 100 else 20,)),
+    ):
+        facts = [turn.facts() for turn in turns]
+        memories = []
+        for turn, each in zip(turns, facts, strict=True):
+            memory = Memory()
+            memory.history = each.history
+            memory.begin_step(each.step)
+            memories.append(memory)
+            expected = index.fired(turn.actions, turn.channel, turn.counts)
+            assert matcher.decide(each).names == forgetful.decide(each).names == expected
+
+        def by_index(turns: list[PlainTurn] = turns) -> None:
+            for turn in turns:
+                index.fired(turn.actions, turn.channel, turn.counts)
+
+        def seen(facts: list[Facts] = facts) -> None:
+            for each in facts:
+                _ = matcher.decide(each).names
+
+        def from_state(memories: list[Memory] = memories) -> None:
+            for memory in memories:
+                _ = matcher.decide(memory.facts()).names
+
+        def new(facts: list[Facts] = facts) -> None:
+            for each in facts:
+                _ = forgetful.decide(each).names
+
+        if len(limits) == 2:
+            theirs, hot, state = (t / len(turns) * 1e6 for t in alternately([by_index, seen, from_state], 100))
+            row(f"{count:,} rules, facts seen before", hot, theirs, limits[0])
+            row(f"{count:,} rules, from a conversation's state", state, theirs, limits[1])
+        else:
+            theirs, cold = (t / len(turns) * 1e6 for t in alternately([by_index, new], 9))
+            row(f"{count:,} rules, new facts", cold, theirs, limits[0])
+
+
+def history_rules() -> None:
+    """300 rules about history, on facts that are new in each turn."""
+    rules = []
+    for number in range(300):
+        now = {"type": "actionmatcher", "configs": {"actions": f"action_{number}"}}
+        then: dict[str, Any] = {"type": "actionmatcher", "configs": {"actions": f"action_{number * 7 % 300}"}}
+        kind = number % 4
+        if kind == 3:
+            then = {
+                "type": "occurrence",
+                "configs": {"behaviorRuleName": f"rule {number * 7 % 300}", "minTimesOccurred": "2"},
+            }
+        else:
+            then["configs"]["occurrence"] = ("lastStep", "anyStep", "never")[kind]
+        rules.append({"name": f"rule {number}", "actions": [f"out_{number}"], "conditions": [now, then]})
+    document = {"behaviorGroups": [{"name": "all", "executionStrategy": "executeAll", "rules": rules}]}
+    matcher = Matcher(read_rule_set(document).model, remember=0)
+    index = DictIndex(rule_document(300))
+    turns = plain_turns(300, NEW)
+
+    def by_index() -> None:
+        for turn in turns:
+            index.fired(turn.actions, turn.channel, turn.counts)
+
+    def by_history() -> None:
+        history = History()
+        for turn in turns:
+            step = Step(actions=turn.actions)
+            step.succeeded = matcher.decide(Facts(step, history)).names
+            history.add(step)
+
+    theirs, ours = (t / len(turns) * 1e6 for t in alternately([by_index, by_history], 7))
+    row("300 rules about history, new facts", ours, theirs, 80)
+
+
+def loading() -> None:
+    """Reading, compiling and first asking 10,000 rules beside `json.loads` of the file."""
+    text = json.dumps(rule_document(10_000))
+    facts = plain_turns(10_000, 1)[0].facts()
+
+    def plain() -> None:
+        json.loads(text)
+
+    def ours() -> None:
+        Matcher(read_rule_set(text).model).decide(facts)
+
+    gc.collect()
+    theirs, mine = (t * 1000 for t in alternately([plain, ours], 7))
+    row("10,000 rules read, compiled and asked", mine, theirs, 15, "ms")
+    for count in (511, 512, 513, 600):
+        document = rule_document(count)
+        matcher, index = Matcher(read_rule_set(document).model), DictIndex(document)
+        for turn in plain_turns(count, 50):
+            assert matcher.decide(turn.facts()).names == index.fired(turn.actions, turn.channel, turn.counts)
+
+
+def weather_agent() -> Agent:
+    """Rules, a failing task, output: the rules are re-routed and the fallback is said."""
+    failed = {"type": "actionmatcher", "configs": {"actions": "task_failed_weather"}}
+    asked = {"type": "inputmatcher", "configs": {"expressions": "weather(*)"}}
+    group = {
+        "rules": [
+            {"name": "weather is down", "actions": ["sorry"], "conditions": [failed]},
+            {"name": "weather", "actions": ["ask_weather"], "conditions": [asked]},
+            {"name": "anything", "actions": ["listen"]},
+        ]
+    }
+    texts = {"sorry": "Sorry, the weather is not to be had.", "listen": "Yes?"}
+    outputs = [
+        {"action": action, "outputs": [{"valueAlternatives": [{"type": "text", "text": text}]}]}
+        for action, text in texts.items()
+    ]
+
+    async def weather(turn: object) -> None:
+        raise RuntimeError("the weather service is down")
+
+    definition = AgentDefinition(
+        name="bench",
+        policy=Policy(enabled=True, continue_on_failure=True),
+        steps=(
+            StepDefinition(
+                task="ai.labs.behavior",
+                settings=RulesSettings(rule_set=read_rule_set({"behaviorGroups": [group]}).model),
+            ),
+            StepDefinition(task="weather"),
+            StepDefinition(
+                task="ai.labs.output",
+                settings=OutputSettings(output_set=read_output_set({"outputSet": outputs}).model),
+            ),
+        ),
+    )
+    return Agent(definition, [FunctionTask("weather", weather)])
+
+
+def plain_loop() -> PlainLoop:
+    """The same by hand."""
+
+    async def rules(loop: PlainLoop, step: dict[str, Any], journal: dict[str, Any]) -> None:
+        journal["actions"] = ["listen"]
+
+    async def weather(loop: PlainLoop, step: dict[str, Any], journal: dict[str, Any]) -> None:
+        journal["data"]["asked"] = True
+        raise RuntimeError("the weather service is down")
+
+    async def output(loop: PlainLoop, step: dict[str, Any], journal: dict[str, Any]) -> None:
+        for action in step["actions"]:
+            for text in loop.outputs.get(action, ()):
+                journal["output"].append({"type": "text", "text": text, "delay": 0})
+                journal["data"][f"output:text:{action}"] = text
+
+    return PlainLoop(
+        tasks=[("rules", rules), ("weather", weather), ("output", output)],
+        rules={"task_failed_weather": [("weather is down", "sorry")]},
+        outputs={"sorry": ["Sorry, the weather is not to be had."], "listen": ["Yes?"]},
+        listener=lambda event: None,
+    )
+
+
+async def turns(count: int = 500) -> None:
+    """A whole turn beside the plain loop; turn 10,000 beside turn 10."""
+    agent = weather_agent()
+
+    async def timed(say: Callable[[str], Any]) -> float:
+        began = perf_counter()
+        for number in range(count):
+            await say(f"hello {number}")
+        return (perf_counter() - began) / count * 1e6
+
+    best = [float("inf"), float("inf")]
+    for _ in range(30):
+        conversation = agent.conversation(listeners=[lambda event: None])
+        best[0] = min(best[0], await timed(conversation.say))
+        best[1] = min(best[1], await timed(plain_loop().say))
+    turn = await agent.conversation().say("hello")
+    assert turn.texts == ["Yes?", "Sorry, the weather is not to be had."]
+    assert (await plain_loop().say("hello"))["output"][1]["text"] == turn.texts[1]
+    row("a whole turn: failure, re-routing, fallback", best[0], best[1], 10)
+
+    old = agent.conversation()
+    for number in range(10_000):
+        await old.say(f"hello {number}")
+    young, late = [], []
+    for _ in range(60):
+        young.append(await _one(agent.conversation()))
+        late.append(await _one(old))
+    row("turn 10,000 beside turn 10", median(late), median(young), 1.2)
+
+
+async def _one(conversation: Conversation) -> float:
+    for number in range(10):
+        await conversation.say(f"warm {number}")
+    began = perf_counter()
+    for number in range(10):
+        await conversation.say(f"again {number}")
+    return (perf_counter() - began) / 10 * 1e6
+
+
+async def memory() -> None:
+    """Resident memory over 50,000 turns with fresh inputs, in conversations of 100 turns."""
+    agent = weather_agent()
+    process = psutil.Process()
+    sizes = []
+    for number in range(50_000):
+        if number % 100 == 0:
+            conversation = agent.conversation()
+        await conversation.say(f"input {number}")
+        if number % 5_000 == 4_999:
+            gc.collect()
+            sizes.append(process.memory_info().rss / 2**20)
+    warm, last = sizes[1], sizes[-1]
+    print(f"50,000 turns, fresh inputs: {warm:.1f} MiB after 10,000, {last:.1f} MiB at the end (flat)")
+    if last > warm * 1.02 + 1:
+        missed.append("memory over 50,000 turns")
+
+
+def main() -> None:
+    """Print the table; exit 1 where a figure misses its limit."""
+    print(f"Python {platform.python_version()}, {platform.machine()}; ours, by hand, the ratio: best of many rounds\n")
+    for count in (10, 100, 1_000, 10_000):
+        rules(count)
+    history_rules()
+    loading()
+    asyncio.run(turns())
+    asyncio.run(memory())
+    if missed:
+        sys.exit("missed: " + ", ".join(missed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Agents made in the test: rules and outputs as the JSON that an author writes, tasks as functions."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from turnout.engine.agents import Agent
+from turnout.engine.tasks import FunctionTask, Task
+from turnout.rules.agents import (
+    AgentDefinition,
+    OutputSettings,
+    ParserSettings,
+    Policy,
+    RulesSettings,
+    StepDefinition,
+)
+from turnout.rules.reading import read_output_set, read_rule_set
+
+CONTINUE = Policy(enabled=True, continue_on_failure=True)
+
+
+def on_action(name: str, action: str, *emits: str, **configs: str) -> dict[str, Any]:
+    """A rule on one action."""
+    condition = {"type": "actionmatcher", "configs": {"actions": action, **configs}}
+    return {"name": name, "actions": list(emits), "conditions": [condition]}
+
+
+def rules(*groups: list[dict[str, Any]] | dict[str, Any], **keys: Any) -> StepDefinition:
+    """A rules step; a group given as a list is a first-match group."""
+    made = [group if isinstance(group, dict) else {"rules": group} for group in groups]
+    rule_set = read_rule_set({"behaviorGroups": made, **keys}).model
+    return StepDefinition(task="ai.labs.behavior", settings=RulesSettings(rule_set=rule_set))
+
+
+def output(**texts: str | list[str]) -> StepDefinition:
+    """An output step that says one text for each action; `__` in a keyword stands for a dot."""
+    entries = []
+    for action, said in texts.items():
+        for times, text in enumerate([said] if isinstance(said, str) else said):
+            item = {"valueAlternatives": [{"type": "text", "text": text}]}
+            entries.append({"action": action.replace("__", "."), "timesOccurred": times, "outputs": [item]})
+    output_set = read_output_set({"outputSet": entries}).model
+    return StepDefinition(task="ai.labs.output", settings=OutputSettings(output_set=output_set))
+
+
+def parser() -> StepDefinition:
+    """A parser step without a dictionary."""
+    return StepDefinition(task="ai.labs.parser", settings=ParserSettings())
+
+
+def step(task: str, timeout_ms: int | None = None) -> StepDefinition:
+    """A step of a task that the test brings."""
+    return StepDefinition(task=task, timeout_ms=timeout_ms)
+
+
+def failing(task: str, error: BaseException | None = None) -> FunctionTask:
+    """A task that writes everywhere it can, and raises."""
+
+    async def fail(turn: Any) -> None:
+        turn.say("partial")
+        turn.offer("partial?")
+        turn.add_actions("charge_card")
+        turn.store("partial", {"text": "partial"})
+        turn.show("httpCalls", {"weather": "partial"})
+        turn.set_property("partial", "partial")
+        turn.understand("partial")
+        raise error if error is not None else RuntimeError("it broke")
+
+    return FunctionTask(task, fail)
+
+
+def agent(*steps: StepDefinition, tasks: Iterable[Task] = (), policy: Policy = CONTINUE) -> Agent:
+    """An agent of steps, tasks and a policy."""
+    return Agent(AgentDefinition(name="test", policy=policy, steps=steps), tasks)
