@@ -97,7 +97,7 @@ class OperatorText(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Failure:
     """What is told of a failure: texts only, neither the exception nor what its traceback keeps alive."""
 

@@ -178,19 +178,13 @@ class _StepQuestions:
         self._ended: dict[str, list[tuple[q.TaskEnded, int]]] = {}
         self._digests: dict[str, list[tuple[str, int]]] = {}
         self._no_actions = self._nothing_said = 0
-
-    @property
-    def beyond_actions(self) -> bool:
-        """Whether anything but single actions is asked."""
-        nothing = self._no_actions or self._nothing_said
-        return bool(self._runs or self._said.asked or self._ended or self._digests or nothing)
-
-    @property
-    def asked(self) -> bool:
-        """Whether anything is asked."""
-        return bool(self.actions) or self.beyond_actions
+        self.asked = self.beyond_actions = False
+        """Whether anything is asked, and whether anything but single actions is."""
 
     def place(self, question: q.Question, atom: int) -> None:
+        """Lay out a question."""
+        self.asked = True
+        self.beyond_actions = self.beyond_actions or not (isinstance(question, q.HasActions) and len(question.run) == 1)
         match question:
             case q.HasActions(run=(action,)):
                 self.actions[action] = atom
@@ -209,6 +203,8 @@ class _StepQuestions:
 
     def of(self, step: Step, history: History, before: int, *, nothing: bool = True) -> set[int]:
         """The atoms that hold of `step`, which has `before` steps before it."""
+        if not self.asked:
+            return set()
         actions = step.actions
         true = {self.actions[action] for action in actions if action in self.actions} if self.actions else set()
         if self._runs:

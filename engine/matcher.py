@@ -45,6 +45,11 @@ class Answer:
         self.names = [compiled.rules[position].name for position in fired]
 
     @cached_property
+    def actions(self) -> list[str]:
+        """The actions of the rules that fire, in order."""
+        return [action for position in self.fired for action in self._compiled.rules[position].actions]
+
+    @cached_property
     def failed(self) -> tuple[int, ...]:
         """The positions of the rules that were tried and did not fire, in file order."""
         true = set(self.true)
@@ -58,6 +63,11 @@ class Answer:
             elif self._compiled.first_match[group]:
                 closed = group
         return tuple(failed)
+
+    @cached_property
+    def failed_names(self) -> list[str]:
+        """The names of the rules that were tried and did not fire."""
+        return [self._compiled.rules[position].name for position in self.failed]
 
 
 class Matcher:

@@ -1,8 +1,7 @@
 """Conversation memory: the steps that ended, the properties, and what can be undone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..rules.values import JSON
 from .facts import Facts, History, Surroundings
@@ -11,8 +10,7 @@ from .steps import Step
 Scope = Literal["step", "conversation", "longTerm"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(NamedTuple):
     """What lives beside the steps, at one moment. The maps are replaced when they change, never written to."""
 
     properties: Mapping[str, JSON]

@@ -1,6 +1,6 @@
 """The rules task: what happened in the turn goes to the matcher, and the actions of what fires come back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...rules.agents import RulesSettings
@@ -47,21 +47,18 @@ class RulesTask:
 
     def concluded(self, step: Step, answer: Answer) -> Conclusion:
         """What the step holds after `answer`; a sequence that stays as it is is the step's own."""
-        rules = self._matcher.compiled.rules
-        actions = [action for position in answer.fired for action in rules[position].actions]
+        actions: Sequence[str] = answer.actions
         if self._with_expressions:
-            actions += [expression.name for expression in parse(step.expressions)]
-        failed = [rules[position].name for position in answer.failed]
+            actions = [*actions, *(expression.name for expression in parse(step.expressions))]
         return Conclusion(
             succeeded=_merged(step.succeeded, answer.names, append=self._append),
-            failed=_merged(step.failed, failed, append=self._append),
+            failed=_merged(step.failed, answer.failed_names, append=self._append),
             actions=_merged(step.actions, actions, append=self._append),
         )
 
 
-def _merged(there: Sequence[str], new: Iterable[str], *, append: bool) -> Sequence[str]:
+def _merged(there: Sequence[str], new: Sequence[str], *, append: bool) -> Sequence[str]:
     """The names to keep: nothing new leaves what is there; else both, or the new ones alone, each once."""
-    new = list(dict.fromkeys(new))
     if not new:
         return there
-    return list(dict.fromkeys([*there, *new])) if append else new
+    return list(dict.fromkeys([*there, *new] if append else new))
