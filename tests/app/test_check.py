@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from doors import RULES, WEATHER, copy_of_weather, edit, turnout, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from doors import RULES, WEATHER, copy_of_weather, edit, turnout, write
 
 
 def test_the_sample_has_no_problems() -> None:

@@ -9,6 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+
 from doors import ROOT, turnout
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

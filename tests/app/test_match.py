@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doors import ROOT, RULES, refused, turnout, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from doors import ROOT, RULES, refused, turnout, write
 
 FACTS = ROOT / "samples" / "outage.facts.json"
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from doors import QUESTION, WEATHER, copy_of_weather, edit
 from turnout.app import open_agent
 from turnout.engine.tasks import task

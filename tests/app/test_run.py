@@ -10,9 +10,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
-from doors import QUESTION, WEATHER, copy_of_weather, edit, refused, turnout, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from doors import QUESTION, WEATHER, copy_of_weather, edit, refused, turnout, write
 from turnout.app.command import main
 
 FALLBACK = "I can't reach the weather service right now. Shall I try again?"

@@ -1,6 +1,7 @@
 """`turnout schema`: JSON Schemas for editors."""
 
 import pytest
+
 from doors import refused, turnout
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from turnout.engine.classify import classify
 
 VECTORS = Path(__file__).resolve().parents[2] / ".." / "shared" / "conformance" / "classify.jsonl"

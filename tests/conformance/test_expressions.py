@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from turnout.rules.expressions import Expression, has_run, is_empty_word, parse
 
 VECTORS = Path(__file__).resolve().parents[2] / ".." / "shared" / "conformance" / "expressions.jsonl"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from turnout.rules.conditions import CONDITION_TYPES
 from turnout.rules.errors import LoadError
 from turnout.rules.reading import read_rule_set

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+
 from exemptions import WHY_SKIPPED, cases, expected
 
 CASES = cases()

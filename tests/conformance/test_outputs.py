@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from turnout.engine.selection import Selection
 from turnout.rules.reading import read_output_set
 

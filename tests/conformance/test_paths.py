@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from turnout.rules.paths import matches, read, size
 
 VECTORS = Path(__file__).resolve().parents[2] / ".." / "shared" / "conformance" / "paths.jsonl"

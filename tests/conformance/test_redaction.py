@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
 from turnout.engine.redaction import redact
 
 VECTORS = Path(__file__).resolve().parents[2] / ".." / "shared" / "conformance" / "redaction.jsonl"

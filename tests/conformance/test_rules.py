@@ -1,6 +1,7 @@
 """The rule vectors: what fires, by the matcher and by the evaluator."""
 
 import pytest
+
 from exemptions import WHY_SKIPPED, Case, cases, exempted, expected, facts_part
 from turnout.engine.documents import facts_of
 from turnout.engine.evaluator import evaluate

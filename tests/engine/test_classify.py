@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 import httpx2
 import pytest
+
 from turnout.engine.classify import ErrorType, chain, classify, message
 
 

@@ -9,6 +9,7 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
+
 from turnout.engine import failure
 from turnout.engine.classify import WINDOW
 from turnout.engine.failure import OperatorText, PublicText, describe

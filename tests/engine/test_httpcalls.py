@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+
 from building import CONTINUE, agent, output, rules
 from turnout.engine.conversation import Conversation
 from turnout.engine.journal import Journal

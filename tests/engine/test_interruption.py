@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+
 from building import agent, failing, on_action, output, rules, step
 from turnout.engine.agents import Agent
 from turnout.engine.events import Event, OperatorNote, TaskCompleted, TaskFailed, TaskStarted, TurnDone

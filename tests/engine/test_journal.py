@@ -4,6 +4,7 @@ import random
 from typing import Any
 
 import pytest
+
 from building import agent, failing, output, rules, step
 from turnout.engine.conversation import Conversation
 from turnout.engine.journal import Journal

@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+
 import turnout.engine.ruleset as ruleset_module
 from building import on_action
 from turnout.engine.evaluator import evaluate

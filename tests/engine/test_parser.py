@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from building import agent
 from hypothesis import example, given
 from hypothesis import strategies as st
+
+from building import agent
 from turnout.engine.conversation import Conversation
 from turnout.engine.journal import Journal
 from turnout.engine.tasks import FunctionTask

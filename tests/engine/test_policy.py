@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from building import CONTINUE, agent, failing, on_action, output, rules, step
 from turnout.engine.steps import Step
 from turnout.engine.tasks import FunctionTask

@@ -6,6 +6,7 @@ import json
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from turnout.engine import redaction
 from turnout.engine.redaction import MARK, redact
 

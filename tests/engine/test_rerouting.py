@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from building import agent, failing, on_action, output, rules, step
 from turnout.engine.matcher import Matcher
 from turnout.engine.tasks import FunctionTask

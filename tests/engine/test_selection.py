@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
+
 from building import agent, on_action, output, rules
 from turnout.engine.agents import Agent
 from turnout.engine.selection import Selection, draw

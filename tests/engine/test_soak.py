@@ -7,8 +7,8 @@ import tracemalloc
 
 import psutil
 import pytest
-from building import agent, failing, on_action, output, rules, step
 
+from building import agent, failing, on_action, output, rules, step
 from turnout.engine.agents import Agent
 from turnout.engine.facts import Facts
 from turnout.engine.matcher import Matcher

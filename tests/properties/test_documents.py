@@ -4,6 +4,7 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from turnout.rules.errors import LoadError
 from turnout.rules.outputs import OutputSet
 from turnout.rules.reading import read, read_output_set, read_rule_set

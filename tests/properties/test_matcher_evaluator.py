@@ -4,6 +4,7 @@ from typing import Any
 
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+
 from turnout.engine.evaluator import evaluate
 from turnout.engine.facts import Facts, History, Surroundings
 from turnout.engine.matcher import Matcher

@@ -5,10 +5,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from building import agent, step
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from building import agent, step
 from turnout.engine.conversation import Conversation
 from turnout.engine.records import dump, load
 from turnout.engine.tasks import FunctionTask

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from turnout.rules import questions as q
 from turnout.rules.compiling import CompiledRuleSet, compile_rule_set
 from turnout.rules.errors import LoadError

@@ -7,6 +7,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from turnout.rules.expressions import (
     MAX_DEPTH,
     WILDCARD,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from turnout.rules.agents import (
     AgentDefinition,
     HttpCallsSettings,

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from turnout.rules.jsonpaths import compile_path
 
 USER = {"name": "Ada", "tags": ["b", "c"], "home": {"city": "Rome", "floor": 0}, "gone": None, "ok": False}

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from turnout.rules.agents import Dictionary, HttpCallsFile, WorkflowFile
 from turnout.rules.conditions import Authored
 from turnout.rules.errors import LoadError, Problem

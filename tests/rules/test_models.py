@@ -2,6 +2,7 @@
 
 import pytest
 from pydantic import ValidationError
+
 from turnout.rules.agents import AgentFile, Policy, WorkflowStep
 from turnout.rules.conditions import CONDITION_TYPES, ActionMatcher, action_run, integer, task_name
 from turnout.rules.outputs import Output

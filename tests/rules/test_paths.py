@@ -8,6 +8,7 @@ from types import MappingProxyType
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from turnout.rules.paths import contains, has_arithmetic, matches, read, size, split, text
 from turnout.rules.values import JSON
 

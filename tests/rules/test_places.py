@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from turnout.rules.places import Spot, locate, locate_all, repeated_keys
 
 TEXT = """{

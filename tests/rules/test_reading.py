@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from turnout.rules.conditions import CONDITION_TYPES
 from turnout.rules.errors import LoadError, Problem
 from turnout.rules.findings import CODES

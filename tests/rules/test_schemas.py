@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from turnout.rules.errors import UsageError
 from turnout.rules.schemas import SCHEMAS, schema
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from turnout.rules.values import INT_LIMIT, MAX_DEPTH, freeze
 
 json_values = st.recursive(
