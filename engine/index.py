@@ -149,9 +149,8 @@ class Index:
         surroundings = facts.surroundings
         if atom := self._environments.get(surroundings.environment.strip().lower()):
             true.append(atom)
-        for tag in surroundings.tags:
-            if atom := self._tags.get(tag.strip().lower()):
-                true.append(atom)
+        tags = {tag.strip().lower() for tag in surroundings.tags}
+        true.extend(atom for tag, atom in self._tags.items() if tag in tags)
         for skill, thresholds in self._skills.items():
             agents = {c.agent_id for c in surroundings.capabilities if c.skill.strip().lower() == skill}
             _reached(thresholds, len(agents), true)
