@@ -1,1 +1,11 @@
-"""What happens in a turn: facts, the matcher, conversation memory, the executor, failures, digests."""
+"""What happens in a turn: facts, rules, tasks, failures, replies."""
+
+from .agents import Agent
+from .conversation import Conversation
+from .facts import Facts
+from .journal import Journal
+from .matcher import Matcher
+from .tasks import FunctionTask, Task, task
+from .turns import Turn
+
+__all__ = ["Agent", "Conversation", "Facts", "FunctionTask", "Journal", "Matcher", "Task", "Turn", "task"]

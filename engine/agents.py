@@ -30,6 +30,12 @@ from .tasks.parser import ParserTask
 from .tasks.rules import RulesTask
 
 
+class MadeToFail(Exception):
+    """What a task raises that was made to fail: see `Agent.failing`."""
+
+    error_type = "unknown"
+
+
 class Agent:
     """An agent that can hold any number of conversations, in any threads.
 
@@ -78,7 +84,7 @@ class Agent:
             )
 
         async def fail(_turn: Journal) -> None:
-            raise RuntimeError(message)
+            raise MadeToFail(message)
 
         agent = object.__new__(Agent)
         agent.definition = self.definition

@@ -1,6 +1,6 @@
 """Facts: all that rules can ask of a conversation, and what its earlier steps amount to."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -41,8 +41,13 @@ class Facts:
         """These facts, as they stay while the turn goes on; the history changes between turns only and is shared."""
         return Facts(self.step.snapshot(), self.history, self.properties, self.surroundings)
 
-    def model(self) -> dict[str, JSON]:
-        """What value paths read: the context, its keys at top level too, properties, and the memory."""
+    def model(self, *, task_errors: bool = True) -> dict[str, JSON]:
+        """What value paths read: the context, its keys at top level too, properties, and the memory.
+
+        Without `task_errors`, the outputs in it lack what was told to the caller only: so it is for tasks, whose text
+        may go to a model.
+        """
+        shown = _whole if task_errors else _without_task_errors
         context = {key: entry.value for key, entry in self.step.context.items()}
         model: dict[str, JSON] = dict(context)
         if context:
@@ -51,9 +56,9 @@ class Facts:
             model["properties"] = self.properties
         last = self.history.last
         model["memory"] = {
-            "current": self.step.output,
-            "last": last.output if last is not None else {},
-            "past": _Past(self.history.steps, self.step),
+            "current": shown(self.step),
+            "last": shown(last) if last is not None else {},
+            "past": _Past(self.history.steps, self.step, shown),
         }
         return model
 
@@ -61,9 +66,10 @@ class Facts:
 class _Past(Sequence[JSON]):
     """The outputs of all steps but the very first, without a list being made of them in every turn."""
 
-    def __init__(self, earlier: Sequence[Step], step: Step) -> None:
+    def __init__(self, earlier: Sequence[Step], step: Step, shown: Callable[[Step], Mapping[str, JSON]]) -> None:
         self._earlier = earlier
         self._step = step
+        self._shown = shown
 
     def __len__(self) -> int:
         return len(self._earlier)
@@ -71,7 +77,15 @@ class _Past(Sequence[JSON]):
     def __getitem__(self, index: int) -> JSON:  # type: ignore[override]  # paths read one element at a time
         if not 0 <= index < len(self._earlier):
             raise IndexError(index)
-        return (self._earlier[index + 1] if index + 1 < len(self._earlier) else self._step).output
+        return self._shown(self._earlier[index + 1] if index + 1 < len(self._earlier) else self._step)
+
+
+def _whole(step: Step) -> Mapping[str, JSON]:
+    return step.output
+
+
+def _without_task_errors(step: Step) -> Mapping[str, JSON]:
+    return {key: value for key, value in step.output.items() if key != "taskErrors"}
 
 
 class History:

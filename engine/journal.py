@@ -76,8 +76,11 @@ class Journal:
         return freeze(entry.value) if entry is not None and entry.committed else None
 
     def read(self, path: str) -> JSON:
-        """The value at a path such as `memory.current.httpCalls.weather.temp`, as committed; None if there is none."""
-        return freeze(read(self.facts.model(), path))
+        """The value at a path such as `memory.current.httpCalls.weather.temp`, as committed; None if there is none.
+
+        `taskErrors` is for callers and not to be found: what a task reads may go to a model.
+        """
+        return freeze(read(self.facts.model(task_errors=False), path))
 
     def messages(self, limit: int = HISTORY_LIMIT) -> list[Message]:
         """The conversation as a model is to see it, this turn last, over at most `limit` turns (-1: all)."""

@@ -87,21 +87,18 @@ class Turn:
 
     @property
     def explanations(self) -> list[RuleFinding]:
-        """What became of each rule that this turn asked, in order; after a failure, of the rules as asked again."""
-        latest = {id(rule_set): (rule_set, facts) for rule_set, facts in self._questions}
-        return [
-            finding
-            for rule_set, facts in latest.values()
-            for finding in evaluate(
-                rule_set,
-                Facts(
-                    facts.step,
-                    History(facts.history.steps[: self._before]),
-                    facts.properties,
-                    facts.surroundings,
-                ),
-            )
-        ]
+        """What became of each rule that this turn asked, in order, and why.
+
+        Rules are asked anew when a task fails: a rule that fired is shown as it was when it fired, the others as they
+        were asked last.
+        """
+        found: dict[int, list[RuleFinding]] = {}
+        for rule_set, facts in self._questions:
+            history = History(facts.history.steps[: self._before])
+            new = evaluate(rule_set, Facts(facts.step, history, facts.properties, facts.surroundings))
+            old = found.get(id(rule_set), new)
+            found[id(rule_set)] = [then if then.verdict == "fired" else now for then, now in zip(old, new, strict=True)]
+        return [finding for findings in found.values() for finding in findings]
 
     def explain(self, rule: str) -> RuleFinding:
         """What became of the rule of that name, and why. Raises `UsageError` where this turn asked no such rule."""

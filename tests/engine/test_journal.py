@@ -231,3 +231,24 @@ def test_context_beyond_the_depth_limit_is_refused_by_name_and_300_keys_are_fine
         conversation.say_sync("hello", {"k": deep})
     assert conversation.say_sync("hello", {"k": {str(n): n for n in range(300)}}).state == "READY"
     assert conversation.say_sync("x" * 10_000_000).state == "READY"
+
+
+def test_task_errors_are_not_found_by_what_a_task_reads_though_rules_see_them() -> None:
+    """Decision 9: what a task reads may go to a model, and an entry for the caller must not."""
+    seen: list[Any] = []
+
+    async def llm(turn: Any) -> None:
+        seen.append([turn.read(f"memory.{where}.taskErrors") for where in ("current", "last", "past[0]")])
+        seen.append("taskErrors" in str(turn.read("memory")))
+
+    sized = {"type": "sizematcher", "configs": {"valuePath": "memory.current.taskErrors", "equal": "1"}}
+    made = agent(
+        step("t"),
+        step("llm"),
+        rules([{"name": "told", "actions": ["told"], "conditions": [sized]}]),
+        tasks=[failing("t"), FunctionTask("llm", llm)],
+    )
+    conversation = made.conversation()
+    turns = [conversation.say_sync("hello") for _ in range(3)]
+    assert seen == [[None, None, None], False] * 3
+    assert turns[-1].fired == ["told"]

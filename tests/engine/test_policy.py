@@ -228,6 +228,17 @@ def test_a_failure_after_the_call_in_the_tasks_own_parsing_is_its_failure() -> N
     assert turn.actions == ["task_failed_t"]
 
 
+def test_a_task_that_is_made_to_fail_raises_instead_of_running_and_its_type_is_unknown() -> None:
+    """The command line's `--fail`, for every step of the id and in both spellings of it."""
+    ran: list[str] = []
+    made = agent(step("t"), step("t"), tasks=[FunctionTask("t", lambda turn: ran.append("ran"))])
+    for name in ("t", "eddi://t"):
+        turn = made.failing(name, "HTTP 429: too many").conversation().say_sync("hello")
+        assert [outcome.error_type for outcome in turn.outcomes] == ["unknown", "unknown"]
+        assert [error["text"] for error in turn.errors] == ["Task 't' failed: HTTP 429: too many"] * 2
+    assert ran == []
+
+
 def test_conversation_end_wins_over_an_error() -> None:
     made = agent(
         rules([{"name": "bye", "actions": ["CONVERSATION_END"]}]),

@@ -8,6 +8,7 @@ from building import agent, failing, on_action, output, rules, step
 from turnout.engine.matcher import Matcher
 from turnout.engine.tasks import FunctionTask
 from turnout.rules.agents import Policy
+from turnout.rules.errors import UsageError
 
 DOWN = on_action("weather is down", "task_failed_weather", "sorry")
 ALWAYS = {"name": "catch-all", "actions": ["listen"]}
@@ -249,3 +250,20 @@ def test_rules_on_outcomes_and_digests_are_rerouted_as_well() -> None:
         tasks=[failing("weather", TimeoutError("too slow"))],
     )
     assert made.conversation().say_sync("hello").rerouted == ["late", "told"]
+
+
+def test_explanations_show_a_rule_as_it_was_when_it_fired() -> None:
+    absent = {"type": "negation", "conditions": [on_action("", "task_failed_weather")["conditions"][0]]}
+    made = agent(
+        rules([{"name": "all is well", "conditions": [absent]}], [DOWN], [on_action("other", "nothing")]),
+        step("weather"),
+        tasks=[failing("weather")],
+    )
+    turn = made.conversation().say_sync("hello")
+    verdicts = {finding.rule.name: finding.verdict for finding in turn.explanations}
+    assert verdicts == {"all is well": "fired", "weather is down": "fired", "other": "failed"}
+    missed = turn.explain("other").first_miss
+    assert missed is not None
+    assert (missed.seen, missed.wanted) == ("task_failed_weather", "nothing")
+    with pytest.raises(UsageError, match="did you mean `other`"):
+        turn.explain("othr")
