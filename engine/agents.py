@@ -30,7 +30,7 @@ from .tasks.parser import ParserTask
 from .tasks.rules import RulesTask
 
 
-class MadeToFail(Exception):
+class InjectedError(Exception):
     """What a task raises that was made to fail: see `Agent.failing`."""
 
     error_type = "unknown"
@@ -84,7 +84,7 @@ class Agent:
             )
 
         async def fail(_turn: Journal) -> None:
-            raise MadeToFail(message)
+            raise InjectedError(message)
 
         agent = object.__new__(Agent)
         agent.definition = self.definition
