@@ -11,6 +11,7 @@ from typing import Literal
 
 from ..rules import conditions as c
 from ..rules import paths
+from ..rules.compiling import dependency_order
 from ..rules.expressions import has_run, is_empty_word, parse
 from ..rules.jsonpaths import compile_path
 from ..rules.rulesets import Rule, RuleSet
@@ -52,9 +53,12 @@ class RuleFinding:
 def evaluate(rule_set: RuleSet, facts: Facts) -> list[RuleFinding]:
     """What becomes of every rule of `rule_set`, in file order; rules that are not reached are looked at all the same.
 
-    Raises `RecursionError` where rules depend on one another in a circle, which reading refuses.
+    Raises `LoadError` where rules depend on one another in a circle.
     """
     evaluation = _Evaluation(rule_set, facts)
+    rules = [rule for group in rule_set.behavior_groups for rule in group.rules]
+    for position in dependency_order(rules):
+        evaluation.rule(rules[position])
     findings: list[RuleFinding] = []
     for number, group in enumerate(rule_set.behavior_groups):
         closed = False

@@ -140,7 +140,7 @@ class Matcher:
         """Pack the rules into rulesets: those with the same trigger side by side, each within the engine's budgets."""
         compiled = self.compiled
         lasting = {atom for atom, question in enumerate(compiled.questions, 1) if is_lasting(question)}
-        find = Triggers(lasting)
+        find = Triggers(compiled.formulas, lasting)
         triggers = [find.of(formula) for formula in compiled.formulas]
         pack = _Pack()
         for rule in sorted(range(len(triggers)), key=lambda rule: min(triggers[rule] or (0,))):

@@ -173,23 +173,23 @@ _HOLDS = Cost(1, 0, 0, 1)
 _HOLDS_NOT = Cost(1, 1, 0, 1)
 
 
-def cost_of(formula: Formula) -> Cost | None:
-    """The cost of `formula`; None where it is beyond the engine's budget for one rule."""
+def cost_of(formula: Formula, depth: int = MOST_OPERATORS) -> Cost | None:
+    """The cost of `formula`; None where it is beyond the engine's budget for one rule, as any `depth` junctions deep is."""
     if isinstance(formula, int):
         return _HOLDS if formula > 0 else _HOLDS_NOT
-    if not 0 < len(formula.parts) <= MOST_OPEN_TESTS:
+    if not depth or not 0 < len(formula.parts) <= MOST_OPEN_TESTS:
         return None
     tests, open_tests, operators, ways = 0, 0, 1, 1
     if not formula.every:
         open_tests, ways = len(formula.parts), 0
     for part in formula.parts:
-        cost = cost_of(part)
+        cost = cost_of(part, depth - 1)
         if cost is None:
             return None
         tests += cost.tests
         open_tests += cost.open_tests
         operators += cost.operators
         ways = ways * cost.ways if formula.every else ways + cost.ways
-    if operators > MOST_OPERATORS or ways > MOST_WAYS or open_tests > MOST_OPEN_TESTS_OF_RULE:
-        return None
+        if operators > MOST_OPERATORS or ways > MOST_WAYS or open_tests > MOST_OPEN_TESTS_OF_RULE:
+            return None
     return Cost(tests, open_tests, operators, ways)

@@ -4,18 +4,18 @@ An atom is a question's number, from 1; `-n` says that atom `n` does not hold. F
 may share parts, so that a rule that many others depend on is held once.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 
 class Junction:
     """The AND (`every`) or the OR of its parts; the empty AND is always true, the empty OR never."""
 
-    __slots__ = ("every", "opposite_cache", "parts")
+    __slots__ = ("every", "cached_opposite", "parts")
 
     def __init__(self, every: bool, parts: "tuple[Formula, ...]") -> None:
         self.every = every
         self.parts = parts
-        self.opposite_cache: Junction | None = None
+        self.cached_opposite: Junction | None = None
 
     def __repr__(self) -> str:
         return f"{'AND' if self.every else 'OR'}{self.parts!r}"
@@ -25,6 +25,7 @@ Formula = int | Junction
 
 TRUE = Junction(True, ())
 FALSE = Junction(False, ())
+TRUE.cached_opposite, FALSE.cached_opposite = FALSE, TRUE
 
 
 def conjunction(parts: Iterable[Formula]) -> Formula:
@@ -53,19 +54,35 @@ def _junction(every: bool, parts: Iterable[Formula], decided: Formula) -> Formul
     return Junction(every, tuple(kept))
 
 
+def parts_first(formulas: Iterable[Formula], known: Callable[[Junction], bool]) -> Iterator[Junction]:
+    """The junctions in `formulas`, each behind its parts, without those that are `known` and what is below them.
+
+    Whoever goes through them makes each known before the next. No recursion: chains of dependencies can be long.
+    """
+    waiting: list[Formula] = list(formulas)
+    waiting.reverse()
+    while waiting:
+        formula = waiting[-1]
+        if isinstance(formula, int) or known(formula):
+            waiting.pop()
+        elif missing := [part for part in formula.parts if not isinstance(part, int) and not known(part)]:
+            waiting.extend(missing)
+        else:
+            yield formula
+
+
 def opposite(formula: Formula) -> Formula:
     """What holds exactly when `formula` does not; made once for each junction, so sharing is kept."""
     if isinstance(formula, int):
         return -formula
-    if formula is TRUE:
-        return FALSE
-    if formula is FALSE:
-        return TRUE
-    if formula.opposite_cache is None:
-        made = Junction(not formula.every, tuple(opposite(part) for part in formula.parts))
-        made.opposite_cache = formula
-        formula.opposite_cache = made
-    return formula.opposite_cache
+    for junction in parts_first((formula,), lambda each: each.cached_opposite is not None):
+        parts = [-part if isinstance(part, int) else part.cached_opposite for part in junction.parts]
+        junction.cached_opposite = made = Junction(
+            not junction.every, tuple(part for part in parts if part is not None)
+        )
+        made.cached_opposite = junction
+    assert formula.cached_opposite is not None  # noqa: S101 - `parts_first` has come to it
+    return formula.cached_opposite
 
 
 class Circuit:
@@ -76,21 +93,11 @@ class Circuit:
     def __init__(self, formulas: Sequence[Formula]) -> None:
         numbers: dict[int, int] = {}  # id of a junction → its gate; the junctions live as long as `formulas` does
         gates: list[tuple[bool, tuple[int, ...], tuple[int, ...]]] = []
-        waiting: list[Formula] = list(reversed(formulas))
-        while waiting:
-            formula = waiting[-1]
-            if isinstance(formula, int) or id(formula) in numbers:
-                waiting.pop()
-                continue
-            missing = [part for part in formula.parts if isinstance(part, Junction) and id(part) not in numbers]
-            if missing:
-                waiting.extend(missing)
-                continue
-            waiting.pop()
-            literals = tuple(part for part in formula.parts if isinstance(part, int))
-            inner = tuple(numbers[id(part)] for part in formula.parts if isinstance(part, Junction))
-            numbers[id(formula)] = len(gates)
-            gates.append((formula.every, literals, inner))
+        for junction in parts_first(formulas, lambda each: id(each) in numbers):
+            literals = tuple(part for part in junction.parts if isinstance(part, int))
+            inner = tuple(numbers[id(part)] for part in junction.parts if not isinstance(part, int))
+            numbers[id(junction)] = len(gates)
+            gates.append((junction.every, literals, inner))
         self._gates = gates
         self._outputs = [formula if isinstance(formula, int) else (numbers[id(formula)],) for formula in formulas]
 
@@ -116,60 +123,49 @@ def _literal(literal: int, true: Container[int]) -> bool:
     return literal in true if literal > 0 else -literal not in true
 
 
-def default(formula: Formula, known: dict[int, bool]) -> bool:
-    """The value of `formula` where no atom holds; `known` remembers junctions by id."""
-    if isinstance(formula, int):
-        return formula < 0
-    value = known.get(id(formula))
-    if value is None:
-        values = (default(part, known) for part in formula.parts)
-        value = known[id(formula)] = all(values) if formula.every else any(values)
-    return value
-
-
 MOST_TRIGGERS = 64
 
 
 class Triggers:
-    """Finds atoms of a formula such that, while none of them holds, it keeps the value it has where none holds at all.
+    """For each formula, atoms such that, while none of them holds, it keeps the value it has where none holds at all.
 
     A literal's atom is its trigger. An AND that is false by default stays so while one false part does: the smallest
     trigger set of those parts is enough; likewise an OR that is true. Any other junction needs the union of its parts'.
+    Atoms in `lasting` are chosen last: they tend to stay true, and would ask the engine in every turn.
     """
 
-    def __init__(self, lasting: Container[int]) -> None:
+    def __init__(self, formulas: Sequence[Formula], lasting: Container[int]) -> None:
         self._lasting = lasting
         self._defaults: dict[int, bool] = {}
         self._found: dict[int, frozenset[int] | None] = {}
+        for junction in parts_first(formulas, lambda each: id(each) in self._found):
+            values = [self.default(part) for part in junction.parts]
+            self._defaults[id(junction)] = all(values) if junction.every else any(values)
+            self._found[id(junction)] = self._of_junction(junction)
 
     def default(self, formula: Formula) -> bool:
-        """The value of `formula` where no atom holds."""
-        return default(formula, self._defaults)
+        """The value of `formula`, one of those given, where no atom holds."""
+        return formula < 0 if isinstance(formula, int) else self._defaults[id(formula)]
 
     def of(self, formula: Formula) -> frozenset[int] | None:
-        """The triggers of `formula`; None where they would be more than `MOST_TRIGGERS`: any atom may matter."""
-        if isinstance(formula, int):
-            return frozenset((abs(formula),))
-        key = id(formula)
-        if key in self._found:
-            return self._found[key]
-        deciding = [part for part in formula.parts if self.default(part) is not formula.every]
-        found: frozenset[int] | None
+        """The triggers of `formula`, one of those given; None where they are too many, and any atom may matter."""
+        return frozenset((abs(formula),)) if isinstance(formula, int) else self._found[id(formula)]
+
+    def _of_junction(self, junction: Junction) -> frozenset[int] | None:
+        deciding = [part for part in junction.parts if self.default(part) is not junction.every]
         if deciding:
-            found = min((self.of(part) for part in deciding), key=self._weight)
-        else:
-            sets = [self.of(part) for part in formula.parts]
-            union: set[int] = set()
-            for one in sets:
-                if one is None or len(union) > MOST_TRIGGERS:
-                    break
-                union |= one
-            found = None if None in sets or len(union) > MOST_TRIGGERS else frozenset(union)
-        self._found[key] = found
-        return found
+            return min((self.of(part) for part in deciding), key=self._weight)
+        union: set[int] = set()
+        for part in junction.parts:
+            triggers = self.of(part)
+            if triggers is None:
+                return None
+            union |= triggers
+            if len(union) > MOST_TRIGGERS:
+                return None
+        return frozenset(union)
 
     def _weight(self, triggers: frozenset[int] | None) -> int:
-        # An atom about all turns so far tends to stay true, so it would ask the engine in every turn.
         if triggers is None:
             return 1_000_000
         return sum(1000 if atom in self._lasting else 1 for atom in triggers)

@@ -157,15 +157,40 @@ def test_formulas_beyond_the_budget_are_decided_all_the_same(count: int) -> None
     assert matcher.refused == 0
 
 
-def test_a_chain_of_a_thousand_dependencies_is_decided_without_recursion() -> None:
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_chain_of_a_thousand_dependencies_is_decided_without_recursion(backwards: bool) -> None:
     rules: list[dict[str, Any]] = [on_action("r0", "x")]
     for number in range(1, 1_000):
         before = {"type": "dependency", "configs": {"reference": f"r{number - 1}"}}
         rules.append({"name": f"r{number}", "conditions": [negation(before)] if number % 2 else [before, action("y")]})
+    rules.append(
+        {"name": "end", "conditions": [negation(action("z"), {"type": "dependency", "configs": {"reference": "r999"}})]}
+    )
+    matcher = matcher_of(*(reversed(rules) if backwards else rules))
+    for actions in (("y",), ("x",), (), ("z", "y")):
+        facts = Facts.of([Step(actions=actions)])
+        expected = (
+            {*by_hand(*actions), "end"}
+            if "z" not in actions or "r999" not in by_hand(*actions)
+            else set(by_hand(*actions))
+        )
+        assert set(fired(matcher, *actions)) == expected
+        assert {f.rule.name for f in evaluate(matcher.rule_set, facts) if f.true} == expected
+
+
+def test_a_long_chain_that_is_negated_only_at_its_end_is_decided() -> None:
+    rules = [on_action("r0", "x")]
+    rules += [
+        {
+            "name": f"r{n}",
+            "conditions": [{"type": "dependency", "configs": {"reference": f"r{n - 1}"}}, action(f"a{n}")],
+        }
+        for n in range(1, 1_000)
+    ]
+    rules.append({"name": "end", "conditions": [negation({"type": "dependency", "configs": {"reference": "r999"}})]})
     matcher = matcher_of(*rules)
-    assert fired(matcher, "y") == by_hand("y")
-    assert fired(matcher, "x") == by_hand("x")
-    assert fired(matcher) == by_hand()
+    assert fired(matcher) == ["end"]
+    assert len(fired(matcher, "x", *(f"a{n}" for n in range(1, 1_000)))) == 1_000
 
 
 def by_hand(*actions: str) -> list[str]:

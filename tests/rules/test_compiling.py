@@ -162,8 +162,9 @@ def test_a_circuit_gives_the_value_of_each_formula_and_looks_at_shared_parts_onc
     ],
 )
 def test_triggers_are_few_and_of_this_turn_where_possible(formula: int | Junction, triggers: set[int]) -> None:
-    assert Triggers({9}).of(formula) == triggers
+    assert Triggers([formula], {9}).of(formula) == triggers
 
 
 def test_a_formula_that_too_much_can_change_has_no_triggers() -> None:
-    assert Triggers(()).of(disjunction(range(1, 100))) is None
+    wide = disjunction(range(1, 100))
+    assert Triggers([wide], ()).of(wide) is None
