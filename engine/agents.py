@@ -4,23 +4,17 @@ import inspect
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 
-from ..rules.agents import (
-    AgentDefinition,
-    HttpCallsSettings,
-    OutputSettings,
-    ParserSettings,
-    RulesSettings,
-    StepDefinition,
-)
+from ..rules.agents import AgentDefinition, HttpCallsFile, ParserSettings, RulesSettings, StepDefinition
 from ..rules.conditions import task_name
 from ..rules.errors import UsageError
+from ..rules.outputs import OutputSet
 from ..rules.spelling import nearest
 from .conversation import Conversation
 from .events import Listener, OperatorListener
 from .executor import Planned
-from .facts import Surroundings
 from .journal import Journal
 from .matcher import Matcher
 from .tasks import FunctionTask, Task
@@ -86,9 +80,8 @@ class Agent:
         async def fail(_turn: Journal) -> None:
             raise InjectedError(message)
 
-        agent = object.__new__(Agent)
-        agent.definition = self.definition
-        agent._plan = [
+        agent = copy(self)
+        agent._plan = [  # noqa: SLF001 - of its own class
             replace(planned, task=FunctionTask(planned.id, fail, planned.task.type)) if planned.id == name else planned
             for planned in self._plan
         ]
@@ -111,9 +104,7 @@ class Agent:
         return Conversation(
             self._plan,
             definition.policy,
-            Surroundings(
-                environment=definition.environment, tags=definition.tags, capabilities=definition.capabilities
-            ),
+            definition.surroundings,
             chance=chance or random.Random(),
             clock=clock,
             listeners=listeners,
@@ -133,11 +124,11 @@ def _built_in(step: StepDefinition, place: int, matchers: dict[int, Matcher], *,
             key = id(settings.rule_set)
             matcher = matchers[key] = matchers.get(key) or Matcher(settings.rule_set)
             return RulesTask(settings, matcher)
-        case OutputSettings() as settings:
+        case OutputSet() as settings:
             return OutputTask(settings, place)
         case ParserSettings() as settings:
             return ParserTask(settings)
-        case HttpCallsSettings() as settings:
+        case HttpCallsFile() as settings:
             return HttpCallsTask(settings, strict=strict)
     return None
 

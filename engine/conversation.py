@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from random import Random
 
-from ..rules.agents import Policy
+from ..rules.agents import Policy, Surroundings
 from ..rules.errors import ClosedError, UsageError
 from ..rules.values import JSON, freeze
 from .events import Listener, OperatorListener, TurnDone
 from .executor import Planned, TurnRun
-from .facts import Surroundings
 from .memory import Memory
 from .queueing import TurnQueue
 from .steps import ContextEntry, Entry, State, Step
@@ -54,7 +53,7 @@ class Conversation:
 
     async def start(self, context: Mapping[str, object] | None = None) -> Turn:
         """Run the opening turn: action `CONVERSATION_START`, no input. See `say`."""
-        return await self._turn(_first_facts("", context, (), ["CONVERSATION_START"]))
+        return await self._turn(_first_step("", context, (), ["CONVERSATION_START"]))
 
     async def say(
         self, text: str, context: Mapping[str, object] | None = None, attachments: Sequence[str] = ()
@@ -66,7 +65,7 @@ class Conversation:
         raised. Raises `UsageError` for a malformed context, `ClosedError` once the conversation has ended, and lets
         cancellation through.
         """
-        return await self._turn(_first_facts(text, context, attachments, ()))
+        return await self._turn(_first_step(text, context, attachments, ()))
 
     def say_sync(self, text: str, context: Mapping[str, object] | None = None, attachments: Sequence[str] = ()) -> Turn:
         """Say something where no event loop runs. See `say`."""
@@ -101,13 +100,13 @@ class Conversation:
                 raise ClosedError("the conversation has ended")
             memory = self.memory
             run = TurnRun(
-                memory,
-                step,
-                self._policy,
-                self._chance,
-                self._clock,
-                self._listeners,
-                self._operators,
+                memory=memory,
+                step=step,
+                policy=self._policy,
+                random=self._chance,
+                clock=self._clock,
+                listeners=self._listeners,
+                operators=self._operators,
             )
             memory.begin_step(step)
             lang = step.context.get("lang")
@@ -132,7 +131,7 @@ def _no_loop(method: str) -> None:
     raise UsageError(f"`{method}_sync` was called inside an event loop", f"use `await conversation.{method}(…)`")
 
 
-def _first_facts(
+def _first_step(
     text: str, context: Mapping[str, object] | None, attachments: Sequence[str], actions: Sequence[str]
 ) -> Step:
     """The step of a turn before any task has run. Raises `UsageError`, with nothing changed, where it can't be made."""

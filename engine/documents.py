@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import cast
 
+from ..rules.agents import Surroundings
 from ..rules.conditions import task_name
 from ..rules.facts import FactsFile, FactsStep
 from ..rules.values import JSON, freeze
-from .facts import Facts, History, Surroundings
+from .facts import Facts, History
+from .failure import PublicText
 from .steps import ContextEntry, Digest, Outcome, Step
 
 
@@ -36,7 +38,7 @@ def _step(written: FactsStep) -> Step:
         outcomes=[
             Outcome(task=task_name(one.task), status=one.status, error_type=one.error_type) for one in written.outcomes
         ],
-        digests=[Digest(task_name(digest.task_id), digest.text) for digest in written.digests],
+        digests=[Digest(task_name(digest.task_id), PublicText(digest.text)) for digest in written.digests],
     )
 
 

@@ -236,7 +236,11 @@ class _Evaluation:
             if least <= 1:
                 return _ended(step, task, configs)
             upto = next(place for place, each in enumerate(self._steps) if each is step)
-            runs = [each for each in self._steps[: upto + 1] if any(o.task == task for o in each.outcomes)]
+            runs = [
+                each
+                for each in self._steps[: upto + 1]
+                if any(o.task == task and o.status != "skipped" for o in each.outcomes)
+            ]
             return len(runs) >= least and all(_ended(each, task, configs) for each in runs[-least:])
 
         def seen(step: Step) -> str:
@@ -292,7 +296,7 @@ def _stands_in(run: tuple[str, ...], actions: Sequence[str]) -> bool:
 
 
 def _ended(step: Step, task: str, configs: c.OutcomeConfigs) -> bool:
-    outcomes = [outcome for outcome in step.outcomes if outcome.task == task]
+    outcomes = [outcome for outcome in step.outcomes if outcome.task == task and outcome.status != "skipped"]
     failures = [outcome for outcome in outcomes if outcome.status == "failed"]
     if configs.status == "succeeded":
         return bool(outcomes) and not failures

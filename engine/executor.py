@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import TypeVar
 
 from ..rules.agents import Policy
 from ..rules.rulesets import RuleSet
@@ -17,11 +18,12 @@ from .facts import Facts
 from .journal import Journal
 from .matcher import Matcher
 from .memory import Memory
-from .steps import Outcome, Step
+from .steps import Outcome, Status, Step
 from .tasks import Task
 from .tasks.output import OutputTask
 
 _log = logging.getLogger(__name__)
+Heard = TypeVar("Heard", Event, OperatorNote)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,8 @@ class TurnRun:
 
     def _succeeded(self, planned: Planned, journal: Journal, duration: float) -> None:
         step = self.step
-        step.outcomes = (*step.outcomes, Outcome(task=planned.id, status="succeeded", duration_ms=duration))
+        status: Status = "skipped" if journal.skipped else "succeeded"
+        step.outcomes = (*step.outcomes, Outcome(task=planned.id, status=status, duration_ms=duration))
         if journal.answered is not None:
             matcher, answer, facts = journal.answered
             self.asked.setdefault(matcher, set()).update(answer.fired)
@@ -111,10 +114,7 @@ class TurnRun:
     def tell(self, event: Event) -> None:
         """Tell the listeners; what they raise is theirs and changes nothing here."""
         for listener in self.listeners:
-            try:
-                listener(event)
-            except Exception:  # noqa: BLE001 - the boundary of a listener, which must not change a turn
-                _log.warning("a listener raised at %s", type(event).__name__)
+            _told(listener, event)
 
     def tell_operator(self, note: OperatorNote) -> None:
         """Tell the operator, and the log: loudly where nothing in the turn can answer the failure."""
@@ -122,10 +122,15 @@ class TurnRun:
         if _log.isEnabledFor(level):
             _log.log(level, "task %s: %s", note.task, note.text)
         for operator in self.operators:
-            try:
-                operator(note)
-            except Exception:  # noqa: BLE001 - the boundary of a listener, which must not change a turn
-                _log.warning("an operator's listener raised")
+            _told(operator, note)
+
+
+def _told(listener: Callable[[Heard], object], heard: Heard) -> None:
+    try:
+        listener(heard)
+    except Exception as error:  # noqa: BLE001 - the boundary of a listener, which must not change a turn
+        # Its words may hold anything, and its class says where to look.
+        _log.warning("a listener raised %s at %s", type(error).__name__, type(heard).__name__)
 
 
 async def _within(seconds: float, task: Task, journal: Journal) -> None:

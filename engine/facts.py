@@ -5,22 +5,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ..rules.agents import Capability
+from ..rules.agents import Surroundings
 from ..rules.questions import TaskEnded
 from ..rules.values import JSON
 from .steps import Step
 
 if TYPE_CHECKING:
     from .index import Index
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What rules can ask about the agent itself."""
-
-    environment: str = "development"
-    tags: tuple[str, ...] = ()
-    capabilities: tuple[Capability, ...] = ()
 
 
 @dataclass(slots=True)
@@ -113,7 +104,7 @@ class History:
         """Take in a step that has ended."""
         self.steps.append(step)
         self._count(step, 1)
-        for task in {outcome.task for outcome in step.outcomes}:
+        for task in _ran(step):
             self._ran.setdefault(task, []).append(len(self.steps) - 1)
 
     def drop(self) -> Step:
@@ -125,7 +116,7 @@ class History:
         for index, totals in self._totals.items():
             totals.count(index, self, len(self.steps) - 1, -1)
             totals.answered = -1
-        for task in {outcome.task for outcome in step.outcomes}:
+        for task in _ran(step):
             self._ran[task].pop()
         return self.steps.pop()
 
@@ -159,7 +150,7 @@ class History:
 
     def _runs(self, task: str, step: Step, before: int) -> Iterator[Step]:
         """The steps in which the task ran, latest first."""
-        if any(outcome.task == task for outcome in step.outcomes):
+        if task in _ran(step):
             yield step
         for number in reversed(self._ran.get(task, ())):
             if number < before:
@@ -199,9 +190,14 @@ class _Totals:
             self.ever.discard(atom)
 
 
+def _ran(step: Step) -> set[str]:
+    """The tasks that did something in `step`."""
+    return {outcome.task for outcome in step.outcomes if outcome.status != "skipped"}
+
+
 def ended(step: Step, question: TaskEnded) -> bool:
     """Whether the task ended as asked in `step`; of several steps of one id, one failure makes it failed."""
     failures = [o.error_type for o in step.outcomes if o.task == question.task and o.status == "failed"]
     if question.status == "succeeded":
-        return not failures and any(outcome.task == question.task for outcome in step.outcomes)
+        return not failures and question.task in _ran(step)
     return bool(failures) and (question.error_type is None or question.error_type in failures)

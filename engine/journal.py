@@ -22,7 +22,7 @@ class Journal:
 
     __slots__ = (
         "_actions", "_closed", "_data", "_drawn", "_expressions", "_items", "_memory", "_output", "_properties",
-        "_rules", "_scopes", "_step", "answered", "random", "task",
+        "_rules", "_scopes", "_step", "answered", "random", "skipped", "task",
     )  # fmt: skip
 
     def __init__(self, memory: Memory, step: Step, task: str, chance: random.Random) -> None:
@@ -30,6 +30,8 @@ class Journal:
         self.random = chance
         self.answered: tuple[Matcher, Answer, Facts] | None = None
         """What a rules task asked, what it was answered, and on which facts."""
+        self.skipped = False
+        """Whether the task had nothing to do."""
         self._memory = memory
         self._step = step
         self._closed = False
@@ -128,10 +130,15 @@ class Journal:
         self._write()
         self._rules = (list(succeeded), list(failed))
 
-    def store(self, key: str, value: object, *, public: bool = True) -> None:
-        """Store a value under `key` for this turn; `public` lets callers see it."""
+    def skip(self) -> None:
+        """Say that the task had nothing to do, so that its outcome counts neither as a success nor as a failure."""
         self._write()
-        self._data[key] = Entry(value=_json(value, key), public=public)
+        self.skipped = True
+
+    def store(self, key: str, value: object) -> None:
+        """Store a value under `key` for this turn."""
+        self._write()
+        self._data[key] = Entry(value=_json(value, key))
 
     def say(self, item: object) -> None:
         """Add an item to the reply: a text, or a map such as `{"type": "image", "uri": …}`."""

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from ..rules.agents import Surroundings
 from ..rules.values import JSON
-from .facts import Facts, History, Surroundings
+from .facts import Facts, History
 from .steps import Step
 
 Scope = Literal["step", "conversation", "longTerm"]

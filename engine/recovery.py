@@ -52,14 +52,14 @@ def _record(run: "TurnRun", planned: "Planned", failure: Failure, duration: floa
             "type": "errorDigest",
             "taskId": planned.id,
             "taskType": planned.task.type,
-            "text": str(failure.public),
+            "text": failure.public,
         }
         told = step.output.get("taskErrors")
         step.output["taskErrors"] = [*told, entry] if isinstance(told, list) else [entry]
     if policy.enabled:
         if policy.on_failure == "digest":
-            step.digests = (*step.digests, Digest(planned.id, str(failure.public)))
-            step.data[f"taskError:{planned.reference}"] = Entry(value=str(failure.public))
+            step.digests = (*step.digests, Digest(planned.id, failure.public))
+            step.data[f"taskError:{planned.reference}"] = Entry(value=failure.public)
         action = f"task_failed_{planned.id}"
         if action not in step.actions:
             step.set_actions([*step.actions, action])

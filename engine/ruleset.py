@@ -174,7 +174,7 @@ _HOLDS_NOT = Cost(1, 1, 0, 1)
 
 
 def cost_of(formula: Formula, depth: int = MOST_OPERATORS) -> Cost | None:
-    """The cost of `formula`; None where it is beyond the engine's budget for one rule, as any `depth` junctions deep is."""
+    """The cost of `formula`; None where it is beyond the engine's budget for one rule, or `depth` junctions deep."""
     if isinstance(formula, int):
         return _HOLDS if formula > 0 else _HOLDS_NOT
     if not depth or not 0 < len(formula.parts) <= MOST_OPEN_TESTS:

@@ -6,9 +6,10 @@ from typing import Literal, NamedTuple
 
 from ..rules.conditions import ErrorType
 from ..rules.values import JSON
+from .failure import OperatorText, PublicText
 
 State = Literal["READY", "IN_PROGRESS", "ENDED", "EXECUTION_INTERRUPTED", "ERROR", "AWAITING_HUMAN"]
-Status = Literal["succeeded", "failed"]
+Status = Literal["succeeded", "failed", "skipped"]
 
 
 class ContextEntry(NamedTuple):
@@ -22,30 +23,29 @@ class Digest(NamedTuple):
     """The public text about a task that failed, as rules and models see it; `task` is the plain id."""
 
     task: str
-    text: str
+    text: PublicText
 
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """How a task ended in a turn. `reason` is the operator's text; it never goes to callers or models."""
+    """How a task ended in a turn; one that had nothing to do was `skipped`, which no rule takes for a success.
+
+    `reason` is the operator's text; it never goes to callers or models.
+    """
 
     task: str
     status: Status
     error_type: ErrorType | None = None
-    reason: str | None = None
+    reason: OperatorText | None = None
     duration_ms: float = 0.0
 
 
 @dataclass(slots=True, kw_only=True)
 class Entry:
-    """A stored value of a step; an uncommitted one is kept for the record and seen by nobody.
-
-    `public` says whether a caller may see it.
-    """
+    """A stored value of a step; an uncommitted one is kept for the record and seen by nobody."""
 
     value: JSON
     committed: bool = True
-    public: bool = True
 
 
 @dataclass(slots=True, kw_only=True)

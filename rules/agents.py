@@ -158,27 +158,22 @@ class RulesSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutputSettings:
-    """An output step."""
-
-    output_set: OutputSet
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ParserSettings:
     """A parser step."""
 
     dictionaries: tuple[Dictionary, ...] = ()
 
 
+Settings = RulesSettings | OutputSet | ParserSettings | HttpCallsFile
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HttpCallsSettings:
-    """A step of HTTP calls."""
+class Surroundings:
+    """What rules can ask about the agent itself, with `deploymentContext` and `capabilityMatch`."""
 
-    calls: HttpCallsFile
-
-
-Settings = RulesSettings | OutputSettings | ParserSettings | HttpCallsSettings
+    environment: str = "development"
+    tags: tuple[str, ...] = ()
+    capabilities: tuple[Capability, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,14 +192,11 @@ class StepDefinition:
 class AgentDefinition:
     """An agent, ready to be run: its policy and the steps of each turn, in order.
 
-    `notes` holds the warnings and migrations met while reading. `capabilities`, `environment` and `tags` are what
-    `capabilityMatch` and `deploymentContext` look into.
+    `notes` holds the warnings and migrations met while reading.
     """
 
     name: str
     policy: Policy = field(default_factory=Policy)
     steps: tuple[StepDefinition, ...] = ()
-    capabilities: tuple[Capability, ...] = ()
-    environment: str = "development"
-    tags: tuple[str, ...] = ()
+    surroundings: Surroundings = field(default_factory=Surroundings)
     notes: tuple[Problem, ...] = ()

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from .errors import Problem, Severity
-from .places import Pointer, Spot, locate_all
+from .places import Places, Pointer, Spot
 
 CODES = {
     "J001": "the text is not UTF-8",
@@ -70,12 +71,27 @@ class Finding:
         return replace(self, spot=Spot(pointer, self.spot.at_key))
 
 
-def placed(findings: Sequence[Finding], file: str, text: str | None) -> tuple[Problem, ...]:
-    """The findings as problems, in reading order; without a text they have no line and stay as they are."""
-    if text is None:
+class Source(Protocol):
+    """Something that was read: its model, its file, and where in that file things stand."""
+
+    @property
+    def model(self) -> object:
+        """What was made of it; None if nothing."""
+
+    @property
+    def file(self) -> str:
+        """The name of the file, as problems show it."""
+
+    def locate(self, spots: Sequence[Spot]) -> list[tuple[int, int]]:
+        """Line and column of each spot, whose pointer leads into the model as it is written; 0 where unknown."""
+
+
+def placed(findings: Sequence[Finding], file: str, places: Places | None) -> tuple[Problem, ...]:
+    """The findings as problems, in reading order; where places are not known they have no line and stay as they are."""
+    if places is None:
         return tuple(_problem(finding, file, (0, 0)) for finding in findings)
-    places = locate_all(text, [finding.spot for finding in findings]) if findings else []
-    together = sorted(zip(places, findings, strict=True), key=lambda pair: pair[0])
+    found = places([finding.spot for finding in findings]) if findings else []
+    together = sorted(zip(found, findings, strict=True), key=lambda pair: pair[0])
     return tuple(_problem(finding, file, place) for place, finding in together)
 
 

@@ -16,8 +16,6 @@ from .agents import (
     AgentFile,
     Dictionary,
     HttpCallsFile,
-    HttpCallsSettings,
-    OutputSettings,
     ParserSettings,
     RulesSettings,
     Settings,
@@ -136,11 +134,9 @@ class _Folder:
                     append, expressions = step.config.append_actions, step.config.expressions_as_actions
                     return RulesSettings(rule_set=rules, append_actions=append, expressions_as_actions=expressions)
             case "ai.labs.output":
-                if (outputs := self._part(reference, OutputSet)) is not None:
-                    return OutputSettings(output_set=outputs)
+                return self._part(reference, OutputSet)
             case "ai.labs.httpcalls":
-                if (calls := self._part(reference, HttpCallsFile)) is not None:
-                    return HttpCallsSettings(calls=calls)
+                return self._part(reference, HttpCallsFile)
             case _ if uri is not None:  # the file of a task that is not built in is that task's affair
                 self._used.update(self._files.named(uri, folder))
         return None

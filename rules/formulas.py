@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 class Junction:
     """The AND (`every`) or the OR of its parts; the empty AND is always true, the empty OR never."""
 
-    __slots__ = ("every", "cached_opposite", "parts")
+    __slots__ = ("cached_opposite", "every", "parts")
 
     def __init__(self, every: bool, parts: "tuple[Formula, ...]") -> None:
         self.every = every

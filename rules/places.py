@@ -20,6 +20,10 @@ class Spot(NamedTuple):
     at_key: bool = False
 
 
+Places: TypeAlias = Callable[[Sequence[Spot]], list[tuple[int, int]]]
+"""Tells line and column, from 1, of each spot of one document, whatever it was written in."""
+
+
 class _Value(NamedTuple):
     """A value of a text."""
 

@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
 from pydantic import ValidationError
@@ -16,7 +17,7 @@ from .findings import Finding, placed
 from .migration import Migration
 from .outputs import OutputSet
 from .parsing import parse_json, parse_text
-from .places import Pointer, Spot
+from .places import Places, Pointer, Spot, locate_all
 from .rulesets import RuleSet
 from .wording import attributed, explained
 
@@ -69,7 +70,7 @@ class Document(Generic[M_co]):
     model: M_co | None
     problems: tuple[Problem, ...]
     file: str
-    text: str | None
+    places: Places | None
     migration: Migration | None
 
     @property
@@ -83,7 +84,7 @@ class Document(Generic[M_co]):
         """A problem that was found later, at a pointer into the model as it is written."""
         origin = self.migration.origin(pointer) if self.migration is not None else pointer
         finding = Finding(code=code, message=message, hint=hint, severity=severity, spot=Spot(origin))
-        return placed([finding], self.file, self.text)[0]
+        return placed([finding], self.file, self.places)[0]
 
 
 def read(model: type[M], source: Source, file: str = "") -> Reading[M]:
@@ -98,23 +99,25 @@ def read(model: type[M], source: Source, file: str = "") -> Reading[M]:
     return Reading(document.model, document.problems)
 
 
-def read_document(model: type[M], source: Source, file: str = "") -> Document[M]:
-    """As `read`, for a caller with more to say about the document; nothing is raised."""
+def read_document(model: type[M], source: Source, file: str = "", places: Places | None = None) -> Document[M]:
+    """As `read`, for a caller with more to say about the document; nothing is raised.
+
+    `places` finds the places of data that were not written as JSON.
+    """
     with collector_paused():
         # In a call of its own, so that the parsed data are gone before the collector runs again.
-        return _read(model, source, file)
+        return _read(model, source, file, places)
 
 
-def _read(model: type[M], source: Source, file: str) -> Document[M]:
-    text: str | None = None
+def _read(model: type[M], source: Source, file: str, places: Places | None) -> Document[M]:
     findings: tuple[Finding, ...] = ()
     data: object = source
     if isinstance(source, str | bytes):
         try:
             parsed = parse_text(source, file)
         except LoadError as error:
-            return Document(model=None, problems=error.problems, file=file, text=None, migration=None)
-        data, text, findings = parsed.data, parsed.text, parsed.findings
+            return Document(model=None, problems=error.problems, file=file, places=None, migration=None)
+        data, places, findings = parsed.data, partial(locate_all, parsed.text), parsed.findings
     migration: Migration | None = None
     found: list[Finding] = []
     try:
@@ -127,8 +130,8 @@ def _read(model: type[M], source: Source, file: str) -> Document[M]:
         migration = Migration(data, model)
         result, later = _validated(model, migration)
         found = [*(attributed(one, data) for one in migration.trail.findings), *later]
-    problems = placed([*findings, *found], file, text)
-    return Document(model=result, problems=problems, file=file, text=text, migration=migration)
+    problems = placed([*findings, *found], file, places)
+    return Document(model=result, problems=problems, file=file, places=places, migration=migration)
 
 
 def _validated(model: type[M], migration: Migration) -> tuple[M | None, list[Finding]]:

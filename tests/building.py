@@ -7,7 +7,6 @@ from turnout.engine.agents import Agent
 from turnout.engine.tasks import FunctionTask, Task
 from turnout.rules.agents import (
     AgentDefinition,
-    OutputSettings,
     ParserSettings,
     Policy,
     RulesSettings,
@@ -39,7 +38,7 @@ def output(**texts: str | list[str]) -> StepDefinition:
             item = {"valueAlternatives": [{"type": "text", "text": text}]}
             entries.append({"action": action.replace("__", "."), "timesOccurred": times, "outputs": [item]})
     output_set = read_output_set({"outputSet": entries}).model
-    return StepDefinition(task="ai.labs.output", settings=OutputSettings(output_set=output_set))
+    return StepDefinition(task="ai.labs.output", settings=output_set)
 
 
 def parser() -> StepDefinition:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote, urlsplit
 
-from ...rules.agents import HttpCall, HttpCallsSettings
+from ...rules.agents import HttpCall, HttpCallsFile
 from ...rules.errors import TurnoutError, UsageError
 from ...rules.paths import is_container, read, text
 from ...rules.values import JSON
@@ -74,14 +74,14 @@ class HttpCallsTask:
 
     def __init__(
         self,
-        settings: HttpCallsSettings,
+        calls: HttpCallsFile,
         *,
         strict: bool,
         sleep: Sleep = asyncio.sleep,
         timeout: float = TIMEOUT,
     ) -> None:
-        self._server = _checked(settings.calls.target_server_url)
-        self._calls = settings.calls.http_calls
+        self._server = _checked(calls.target_server_url)
+        self._calls = calls.http_calls
         self._strict = strict
         self._sleep = sleep
         self._timeout = timeout
@@ -94,6 +94,7 @@ class HttpCallsTask:
         actions = turn.actions
         calls = [call for call in self._calls if actions and {"*", *actions}.intersection(call.actions)]
         if not calls:
+            turn.skip()
             return
         # Imported here: it costs more than the rest of the engine, and most agents make no calls.
         from httpx2 import AsyncClient  # noqa: PLC0415
@@ -113,7 +114,7 @@ class HttpCallsTask:
                     results.update(gained)
                     turn.show("httpCalls", results)
                     for key, value in gained.items():
-                        turn.store(f"httpCalls:{key}", value, public=False)
+                        turn.store(f"httpCalls:{key}", value)
 
     @cached_property
     def _trust(self) -> "SSLContext":

@@ -5,8 +5,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from ...rules.agents import OutputSettings
-from ...rules.outputs import Alternatives, QuickReply
+from ...rules.outputs import Alternatives, OutputSet, QuickReply
 from ...rules.values import JSON
 from ..journal import Journal
 from ..selection import Selection, as_sent, draw, is_quick_reply
@@ -22,8 +21,8 @@ class OutputTask:
     id = "ai.labs.output"
     type = "output"
 
-    def __init__(self, settings: OutputSettings, place: int) -> None:
-        self._selection = Selection(settings.output_set)
+    def __init__(self, output_set: OutputSet, place: int) -> None:
+        self._selection = Selection(output_set)
         self._place = place
 
     async def execute(self, turn: Journal) -> None:

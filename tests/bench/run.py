@@ -22,7 +22,7 @@ from turnout.engine.matcher import Matcher
 from turnout.engine.memory import Memory
 from turnout.engine.steps import Step
 from turnout.engine.tasks import FunctionTask
-from turnout.rules.agents import AgentDefinition, OutputSettings, Policy, RulesSettings, StepDefinition
+from turnout.rules.agents import AgentDefinition, Policy, RulesSettings, StepDefinition
 from turnout.rules.reading import read_output_set, read_rule_set
 from work import DictIndex, PlainLoop, plain_turns, rule_document
 
@@ -184,7 +184,7 @@ def weather_agent() -> Agent:
             StepDefinition(task="weather"),
             StepDefinition(
                 task="ai.labs.output",
-                settings=OutputSettings(output_set=read_output_set({"outputSet": outputs}).model),
+                settings=read_output_set({"outputSet": outputs}).model,
             ),
         ),
     )

@@ -20,7 +20,7 @@ from turnout.engine.journal import Journal
 from turnout.engine.tasks import FunctionTask
 from turnout.engine.tasks.httpcalls import LARGEST_ANSWER, HttpCallsTask
 from turnout.engine.turns import Turn
-from turnout.rules.agents import HttpCallsFile, HttpCallsSettings, Policy, StepDefinition
+from turnout.rules.agents import HttpCallsFile, Policy, StepDefinition
 from turnout.rules.errors import UsageError
 from turnout.rules.values import JSON
 
@@ -129,9 +129,9 @@ def call(**keys: Any) -> dict[str, Any]:
     }
 
 
-def settings(url: str, *calls: dict[str, Any]) -> HttpCallsSettings:
+def settings(url: str, *calls: dict[str, Any]) -> HttpCallsFile:
     file = {"targetServerUrl": url, "httpCalls": list(calls)}
-    return HttpCallsSettings(calls=HttpCallsFile.model_validate(file))
+    return HttpCallsFile.model_validate(file)
 
 
 def calls_step(url: str, *calls: dict[str, Any], timeout_ms: int | None = None) -> StepDefinition:

@@ -9,12 +9,12 @@ import pytest
 from building import agent, on_action, output, rules
 from turnout.engine.agents import Agent
 from turnout.engine.selection import Selection, draw
-from turnout.rules.agents import OutputSettings, StepDefinition
+from turnout.rules.agents import StepDefinition
 from turnout.rules.reading import read_output_set
 
 
 def output_step(document: dict[str, Any]) -> StepDefinition:
-    return StepDefinition(task="ai.labs.output", settings=OutputSettings(output_set=read_output_set(document).model))
+    return StepDefinition(task="ai.labs.output", settings=read_output_set(document).model)
 
 
 def says(*actions: str, **output_set: Any) -> Agent:

@@ -6,10 +6,10 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from turnout.engine.evaluator import evaluate
-from turnout.engine.facts import Facts, History, Surroundings
+from turnout.engine.facts import Facts, History
 from turnout.engine.matcher import Matcher
 from turnout.engine.steps import ContextEntry, Digest, Outcome, Step
-from turnout.rules.agents import Capability
+from turnout.rules.agents import Capability, Surroundings
 from turnout.rules.reading import read_rule_set
 from turnout.rules.rulesets import RuleSet
 

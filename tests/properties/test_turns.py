@@ -179,7 +179,7 @@ def test_undoing_every_turn_leaves_nothing_and_redoing_them_brings_all_back(plan
     full = dump(conversation.memory)
     repeat(conversation.undo)
     history = conversation.memory.history
-    assert dump(conversation.memory) == {"steps": [], "properties": {}, "drawn": {}}
+    assert dump(conversation.memory) == {"steps": [], "properties": {}, "scopes": {}, "drawn": {}}
     assert not any(history.actions.values())
     repeat(conversation.redo)
     assert dump(conversation.memory) == full

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from turnout.rules.agents import (
     AgentDefinition,
-    HttpCallsSettings,
-    OutputSettings,
+    HttpCallsFile,
     ParserSettings,
     RulesSettings,
 )
 from turnout.rules.errors import LoadError, Problem
 from turnout.rules.findings import CODES
 from turnout.rules.folders import read_agent
+from turnout.rules.outputs import OutputSet
 
 CORPUS = Path(__file__).resolve().parents[2] / ".." / "shared" / "corpus"
 
@@ -70,7 +70,7 @@ def test_steps_are_resolved_in_order(tmp_path: Path) -> None:
     assert rules.settings.append_actions is False
     assert rules.settings.expressions_as_actions is None
     assert (weather.task, weather.settings, weather.timeout_ms) == ("weather", None, 500)
-    assert isinstance(output.settings, OutputSettings)
+    assert isinstance(output.settings, OutputSet)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_an_alias_does_not_change_the_id_of_a_task(tmp_path: Path) -> None:
     calls = {"targetServerUrl": "http://localhost:1"}
     (step_read,) = read_agent(agent(tmp_path, [step], calls__httpcalls__json=calls)).steps
     assert step_read.task == "ai.labs.httpcalls"
-    assert isinstance(step_read.settings, HttpCallsSettings)
+    assert isinstance(step_read.settings, HttpCallsFile)
 
 
 @pytest.mark.parametrize("written", ["", "eddi://", "a,b", "a b", "a\tb"])
