@@ -134,6 +134,11 @@ def _built_in(step: StepDefinition, place: int, matchers: dict[int, Matcher], *,
 
 
 def _valid_id(task: Task) -> str:
+    if not all(hasattr(task, name) for name in ("id", "type", "execute")):
+        raise UsageError(
+            f"{type(task).__name__} `{getattr(task, '__name__', '')}` is no task".replace(" ``", ""),
+            'make one of a function with `@task("its-id")`, or give an object with `id`, `type` and `execute`',
+        )
     name = task_name(task.id)
     if not name or "," in name or any(character.isspace() for character in name):
         raise UsageError(f"`{task.id}` can't be the id of a task", "use a name without commas and blanks")
@@ -141,6 +146,12 @@ def _valid_id(task: Task) -> str:
 
 
 def _missing(name: str, brought: Iterable[str]) -> UsageError:
-    near = nearest(name, list(brought))
-    hint = f"did you mean `{near}`?" if near else f"bring one with the id `{name}`"
-    return UsageError(f"a step runs task `{name}`, which is not built in and was not brought", hint)
+    near = nearest(name, [*brought, *_BUILT_IN])
+    bring = "bring a task with that id: `--tasks FILE.py` on the command line, `tasks=[…]` from Python"
+    return UsageError(
+        f"a step runs task `{name}`, which is not built in and was not brought",
+        f"did you mean `{near}`?" if near else bring,
+    )
+
+
+_BUILT_IN = (ParserTask.id, RulesTask.id, HttpCallsTask.id, OutputTask.id)

@@ -33,16 +33,8 @@ class Answer:
     def __init__(self, compiled: CompiledRuleSet, true: tuple[int, ...]) -> None:
         self._compiled = compiled
         self.true = true
-        fired = []
-        closed = -1
-        for position in true:
-            group = compiled.groups[position]
-            if group != closed:
-                fired.append(position)
-                if compiled.first_match[group]:
-                    closed = group
-        self.fired = tuple(fired)
-        self.names = [compiled.rules[position].name for position in fired]
+        self.fired = tuple(compiled.chosen(true))
+        self.names = [compiled.rules[position].name for position in self.fired]
 
     @cached_property
     def actions(self) -> list[str]:

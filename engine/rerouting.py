@@ -39,7 +39,9 @@ def reroute(run: "TurnRun", before: dict[Matcher, Answer]) -> None:
         if matcher not in after:
             continue
         fired = run.asked[matcher]
-        for position in _newly_true(matcher, then, after[matcher], fired):
+        known = {*then.true, *fired}
+        newly_true = [position for position in after[matcher].true if position not in known]
+        for position in matcher.compiled.chosen(newly_true):
             fired.add(position)
             rule = matcher.compiled.rules[position]
             actions += rule.actions
@@ -51,22 +53,6 @@ def reroute(run: "TurnRun", before: dict[Matcher, Answer]) -> None:
     if not run.output_failed:
         for rendered in run.rendered:
             _render_again(run, rendered)
-
-
-def _newly_true(matcher: Matcher, before: Answer, after: Answer, fired: set[int]) -> list[int]:
-    """The positions of the rules that fire: of each group the first newly true one (`executeAll`: all of them)."""
-    known = {*before.true, *fired}
-    compiled = matcher.compiled
-    new: list[int] = []
-    closed = -1
-    for position in after.true:
-        group = compiled.groups[position]
-        if group == closed or position in known:
-            continue
-        new.append(position)
-        if compiled.first_match[group]:
-            closed = group
-    return new
 
 
 def _render_again(run: "TurnRun", rendered: "Rendered") -> None:

@@ -60,8 +60,6 @@ class Selection:
 
 def draw(count: int, used: tuple[int, ...], chance: Random) -> tuple[int, tuple[int, ...]]:
     """One of `count` alternatives at random, of those not in `used` until all were, and the new `used`."""
-    if count == 1:
-        return 0, ()
     left = [number for number in range(count) if number not in used]
     if not left:
         left, used = [number for number in range(count) if number != used[-1]], ()

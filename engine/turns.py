@@ -17,6 +17,7 @@ class Turn:
 
     def __init__(self, history: History, questions: Sequence[tuple[RuleSet, Facts]]) -> None:
         self._step: Step = history.steps[-1]
+        self._steps = history.steps
         self._before = len(history.steps) - 1
         self._seen = history.steps[-HISTORY_LIMIT:]
         self._questions = questions
@@ -93,8 +94,8 @@ class Turn:
         were asked last.
         """
         found: dict[int, list[RuleFinding]] = {}
+        history = History(self._steps[: self._before])
         for rule_set, facts in self._questions:
-            history = History(facts.history.steps[: self._before])
             new = evaluate(rule_set, Facts(facts.step, history, facts.properties, facts.surroundings))
             old = found.get(id(rule_set), new)
             found[id(rule_set)] = [then if then.verdict == "fired" else now for then, now in zip(old, new, strict=True)]

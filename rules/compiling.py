@@ -33,6 +33,18 @@ class CompiledRuleSet:
     formulas: tuple[Formula, ...]
     questions: tuple[q.Question, ...]
 
+    def chosen(self, positions: Iterable[int]) -> list[int]:
+        """Of `positions`, ascending, those that their groups' strategies let fire: all, or the first of a group."""
+        chosen: list[int] = []
+        closed = -1
+        for position in positions:
+            group = self.groups[position]
+            if group != closed:
+                chosen.append(position)
+                if self.first_match[group]:
+                    closed = group
+        return chosen
+
 
 def compile_rule_set(rule_set: RuleSet) -> CompiledRuleSet:
     """Compile `rule_set`. Raises `LoadError` where rules depend on one another in a circle."""

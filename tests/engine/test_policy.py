@@ -9,6 +9,7 @@ from turnout.engine.steps import Step
 from turnout.engine.tasks import FunctionTask
 from turnout.engine.turns import Turn
 from turnout.rules.agents import Policy
+from turnout.rules.errors import UsageError
 
 
 def turn_with(policy: Policy, *, error: BaseException | None = None) -> tuple[Turn, Step, dict[str, Any]]:
@@ -237,6 +238,42 @@ def test_a_task_that_is_made_to_fail_raises_instead_of_running_and_its_type_is_u
         assert [outcome.error_type for outcome in turn.outcomes] == ["unknown", "unknown"]
         assert [error["text"] for error in turn.errors] == ["Task 't' failed: HTTP 429: too many"] * 2
     assert ran == []
+
+
+@pytest.mark.parametrize("wrong", [print, pytest, "weather", object()])
+def test_what_is_no_task_is_refused_with_what_to_do(wrong: Any) -> None:
+    with pytest.raises(UsageError, match=r"is no task\n  help: make one of a function"):
+        agent(tasks=[wrong])
+
+
+def test_a_step_without_a_task_says_what_is_missing() -> None:
+    with pytest.raises(UsageError, match="did you mean `weather`"):
+        agent(step("wether"), tasks=[failing("weather")])
+    with pytest.raises(UsageError, match=r"--tasks FILE\.py"):
+        agent(step("weather"))
+
+
+def test_a_task_that_had_nothing_to_do_is_no_success_and_ends_no_row() -> None:
+    """Decision 17: turns in which the task did not run are skipped."""
+    idle = [False, True, False]
+
+    async def call(turn: Any) -> None:
+        if idle[len(turn.facts.history.steps)]:
+            turn.skip()
+            return
+        raise RuntimeError("no")
+
+    twice = {"type": "outcomematcher", "configs": {"taskId": "call", "minConsecutive": "2"}}
+    well = {"type": "outcomematcher", "configs": {"taskId": "call", "status": "succeeded"}}
+    made = agent(
+        step("call"),
+        rules([{"name": "twice", "conditions": [twice]}], [{"name": "well", "conditions": [well]}]),
+        tasks=[FunctionTask("call", call)],
+    )
+    conversation = made.conversation()
+    turns = [conversation.say_sync("hello") for _ in idle]
+    assert [turn.fired for turn in turns] == [[], [], ["twice"]]
+    assert turns[1].outcomes[0].status == "skipped"
 
 
 def test_conversation_end_wins_over_an_error() -> None:
