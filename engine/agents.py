@@ -3,20 +3,22 @@
 import inspect
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 
 from ..rules.agents import AgentDefinition, HttpCallsFile, ParserSettings, RulesSettings, StepDefinition
-from ..rules.conditions import task_name
+from ..rules.conditions import step_task
 from ..rules.errors import UsageError
 from ..rules.outputs import OutputSet
+from ..rules.places import Spot
 from ..rules.spelling import nearest
 from .conversation import Conversation
 from .events import Listener, OperatorListener
 from .executor import Planned
 from .journal import Journal
 from .matcher import Matcher
+from .memory import Memory
 from .tasks import FunctionTask, Task
 from .tasks.httpcalls import HttpCallsTask
 from .tasks.output import OutputTask
@@ -39,14 +41,20 @@ class Agent:
 
     def __init__(self, definition: AgentDefinition, tasks: Iterable[Task] = ()) -> None:
         self.definition = definition
-        brought = {_valid_id(task): task for task in tasks}
+        brought: dict[str, Task] = {}
+        for task in tasks:
+            name = _valid_id(task)
+            if brought.setdefault(name, task) is not task:
+                raise UsageError(f"two tasks have the id `{name}`", "give each its own id")
         strict = definition.policy.enabled
         matchers: dict[int, Matcher] = {}
         self._plan: list[Planned] = []
         for place, step in enumerate(definition.steps):
-            made = brought.get(step.task) or _built_in(step, place, matchers, strict=strict)
+            made = brought.get(step.task)
             if made is None:
-                raise _missing(step.task, brought)
+                made = _built_in(step, place, matchers, strict=strict)
+            if made is None:
+                raise _missing(step, brought)
             self._plan.append(
                 Planned(
                     task=made
@@ -68,7 +76,7 @@ class Agent:
 
         Takes the id with or without `eddi://`. Raises `UsageError` where no step has it.
         """
-        name = task_name(task)
+        name = step_task(task)
         if name not in self.tasks:
             near = nearest(name, self.tasks)
             known = ", ".join(dict.fromkeys(self.tasks))
@@ -80,9 +88,15 @@ class Agent:
         async def fail(_turn: Journal) -> None:
             raise InjectedError(message)
 
+        return self.running({name: fail})
+
+    def running(self, functions: Mapping[str, Callable[[Journal], object]]) -> "Agent":
+        """This agent with every step of these plain ids running a function instead of its task."""
         agent = copy(self)
         agent._plan = [  # noqa: SLF001 - of its own class
-            replace(planned, task=FunctionTask(planned.id, fail, planned.task.type)) if planned.id == name else planned
+            replace(planned, task=FunctionTask(planned.id, functions[planned.id], planned.task.type))
+            if planned.id in functions
+            else planned
             for planned in self._plan
         ]
         return agent
@@ -94,17 +108,21 @@ class Agent:
         clock: Callable[[], float] = time.perf_counter,
         listeners: Sequence[Listener] = (),
         operators: Sequence[OperatorListener] = (),
+        memory: Memory | None = None,
     ) -> Conversation:
-        """A new conversation; nothing runs before something is said.
+        """A new conversation, or one that goes on with the `memory` of another; nothing runs before something is said.
 
         `chance` draws among alternatives. `listeners` are told what happens in public terms, `operators` the reasons of
         failures; both are called in the turn and should be quick.
         """
+        for heard_by in (*listeners, *operators):
+            if inspect.iscoroutinefunction(heard_by):
+                raise UsageError("a listener is `async`, and nobody would wait for it", "use a plain function")
         definition = self.definition
         return Conversation(
             self._plan,
             definition.policy,
-            definition.surroundings,
+            memory or Memory(definition.surroundings),
             chance=chance or random.Random(),
             clock=clock,
             listeners=listeners,
@@ -139,17 +157,22 @@ def _valid_id(task: Task) -> str:
             f"{type(task).__name__} `{getattr(task, '__name__', '')}` is no task".replace(" ``", ""),
             'make one of a function with `@task("its-id")`, or give an object with `id`, `type` and `execute`',
         )
-    name = task_name(task.id)
+    name = step_task(task.id)
     if not name or "," in name or any(character.isspace() for character in name):
         raise UsageError(f"`{task.id}` can't be the id of a task", "use a name without commas and blanks")
     return name
 
 
-def _missing(name: str, brought: Iterable[str]) -> UsageError:
+def _missing(step: StepDefinition, brought: Iterable[str]) -> UsageError:
+    name, place = step.task, "a step"
     near = nearest(name, [*brought, *_BUILT_IN])
+    if step.place is not None:
+        written, pointer = step.place
+        ((line, column),) = written.locate([Spot((*pointer, "type"))])
+        place = f"the step at {written.file}:{line}:{column}"
     bring = "bring a task with that id: `--tasks FILE.py` on the command line, `tasks=[…]` from Python"
     return UsageError(
-        f"a step runs task `{name}`, which is not built in and was not brought",
+        f"{place} runs task `{name}`, which is not built in and was not brought",
         f"did you mean `{near}`?" if near else bring,
     )
 

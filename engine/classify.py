@@ -29,14 +29,14 @@ _UNREACHABLE = frozenset((errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN,
 _STATUSES: dict[int, ErrorType] = {429: "rate_limit", 408: "timeout", 504: "timeout"}
 
 
-def classify(error: BaseException) -> ErrorType:
-    """What kind of failure `error` is.
+def classify(error: BaseException, beyond: BaseException | None = None) -> ErrorType:
+    """What kind of failure `error` is; for `beyond` see `chain`.
 
     From the outermost exception inwards, the first one that is *typed* decides: by an attribute `error_type`
     that holds a legal value, by its class, or by an HTTP status of 400 or more on it or on its `response`.
     Only if none is typed, messages are read, again from the outside in. Raises nothing.
     """
-    links = chain(error)
+    links = chain(error, beyond)
     for link in links:
         kind = _typed(link)
         if kind is not None:
@@ -50,16 +50,22 @@ def classify(error: BaseException) -> ErrorType:
     return "unknown"
 
 
-def chain(error: BaseException) -> list[BaseException]:
+def chain(error: BaseException, beyond: BaseException | None = None) -> list[BaseException]:
     """Give `error` and what lies beneath it, outermost first: at least one and at most 100 exceptions.
 
     Beneath an exception lies its `__cause__`, else its `__context__` unless that is suppressed; beneath a
-    group, its first member.
+    group, its first member. `beyond` is what the caller was handling already when the work began that failed: Python
+    makes it the context of whatever is raised meanwhile, and it is none of that failure's affair.
     """
     links = [error]
     below = _beneath(error)
     # INVARIANT: a chain that bites its own tail ends. By identity, as anyone may have written `__eq__`.
-    while below is not None and len(links) < _LONGEST_CHAIN and not any(link is below for link in links):
+    while (
+        below is not None
+        and below is not beyond
+        and len(links) < _LONGEST_CHAIN
+        and not any(link is below for link in links)
+    ):
         links.append(below)
         below = _beneath(below)
     return links
@@ -72,7 +78,7 @@ def message(error: BaseException) -> str:
             return str(error.message)
         if len(error.args) == 1 and isinstance(error.args[0], bytes | bytearray):
             return error.args[0][:WINDOW].decode("utf-8", "replace")
-        return str(error)
+        return str.__str__(str(error))  # of a subclass of `str`, the text alone
     except Exception:  # noqa: BLE001 - an exception that cannot tell its own text must not hide the failure
         with suppress(Exception):
             return next(argument for argument in error.args if isinstance(argument, str))
@@ -80,11 +86,13 @@ def message(error: BaseException) -> str:
 
 
 def _beneath(error: BaseException) -> BaseException | None:
-    if isinstance(error, BaseExceptionGroup):
-        return error.exceptions[0]
-    if error.__cause__ is not None:
-        return error.__cause__
-    return None if error.__suppress_context__ else error.__context__
+    with suppress(Exception):  # any of these may be a property that raises
+        if isinstance(error, BaseExceptionGroup):
+            return error.exceptions[0]
+        if error.__cause__ is not None:
+            return error.__cause__
+        return None if error.__suppress_context__ else error.__context__
+    return None
 
 
 def _typed(error: BaseException) -> ErrorType | None:

@@ -1,11 +1,13 @@
 """A conversation: turns, one after another, that always end with a reply or a reason."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from random import Random
 
-from ..rules.agents import Policy, Surroundings
+from ..rules.agents import Policy
 from ..rules.errors import ClosedError, UsageError
 from ..rules.values import JSON, freeze
 from .events import Listener, OperatorListener, TurnDone
@@ -27,14 +29,14 @@ class Conversation:
         self,
         plan: Sequence[Planned],
         policy: Policy,
-        surroundings: Surroundings,
+        memory: Memory,
         *,
         chance: Random,
         clock: Callable[[], float],
         listeners: Sequence[Listener],
         operators: Sequence[OperatorListener],
     ) -> None:
-        self.memory = Memory(surroundings)
+        self.memory = memory
         self._plan = plan
         self._policy = policy
         self._chance = chance
@@ -51,21 +53,30 @@ class Conversation:
         last = self.memory.history.last
         return last.state if last is not None else "READY"
 
-    async def start(self, context: Mapping[str, object] | None = None) -> Turn:
+    async def start(self, context: Mapping[str, object] | None = None, attachments: Sequence[str] = ()) -> Turn:
         """Run the opening turn: action `CONVERSATION_START`, no input. See `say`."""
-        return await self._turn(_first_step("", context, (), ["CONVERSATION_START"]))
+        return await self._turn(_first_step("", context, attachments, ["CONVERSATION_START"]))
 
     async def say(
-        self, text: str, context: Mapping[str, object] | None = None, attachments: Sequence[str] = ()
+        self,
+        text: str,
+        context: Mapping[str, object] | None = None,
+        attachments: Sequence[str] = (),
+        *,
+        expressions: str = "",
     ) -> Turn:
         """Say something and get the turn that it became.
 
         `context` maps keys to texts, to `{"type": …, "value": …}` with a type of `CONTEXT_TYPES`, or to other JSON
-        values. `attachments` are the MIME types of what came with the text. A task's failure is told by the turn, never
-        raised. Raises `UsageError` for a malformed context, `ClosedError` once the conversation has ended, and lets
-        cancellation through.
+        values. `attachments` are the MIME types of what came with the text. `expressions` is what is meant, where that
+        is known without a text; a parser leaves it as it is unless there is a text, too. A task's failure is told by
+        the turn, never raised. Raises `UsageError` for a malformed context, `ClosedError` once the conversation has
+        ended, and lets cancellation through.
         """
-        return await self._turn(_first_step(text, context, attachments, ()))
+        step = _first_step(text, context, attachments, ())
+        if expressions:
+            step.expressions = step.output["expressions"] = expressions
+        return await self._turn(step)
 
     def say_sync(self, text: str, context: Mapping[str, object] | None = None, attachments: Sequence[str] = ()) -> Turn:
         """Say something where no event loop runs. See `say`."""
@@ -78,23 +89,33 @@ class Conversation:
         return asyncio.run(self.start(context))
 
     def undo(self) -> bool:
-        """Take back the last turn with all that it changed; False where there is none."""
-        self._between_turns()
-        return self.memory.undo()
+        """Take back the last turn with all that it changed; False where there is none that can be.
+
+        Raises `UsageError` while a turn is running or waiting.
+        """
+        return self._between_turns(self.memory.undo)
 
     def redo(self) -> bool:
-        """Bring back the turn that was undone last; False where there is none."""
-        self._between_turns()
-        return self.memory.redo()
+        """Bring back the turn that was undone last; False where there is none. Raises `UsageError` as `undo` does."""
+        return self._between_turns(self.memory.redo)
 
-    def _between_turns(self) -> None:
-        if self.memory.step is not None:
+    def _between_turns(self, work: Callable[[], bool]) -> bool:
+        if not self._queue.enter_now():
             raise UsageError("a turn of this conversation is running", "wait for its end")
+        try:
+            return work()
+        finally:
+            self._queue.leave()
 
     async def _turn(self, step: Step) -> Turn:
         outer = _running.get()
-        if outer is not None and outer.memory is self.memory and outer.step is self.memory.step:
-            raise UsageError("a task speaks to the conversation whose turn it is in", "use a conversation of its own")
+        inside = outer
+        while inside is not None:
+            if inside.memory is self.memory and inside.step is self.memory.step:
+                raise UsageError(
+                    "a task speaks to the conversation whose turn it is in", "use a conversation of its own"
+                )
+            inside = inside.outer
         async with self._queue:
             if self.state == "ENDED":
                 raise ClosedError("the conversation has ended")
@@ -107,6 +128,8 @@ class Conversation:
                 clock=self._clock,
                 listeners=self._listeners,
                 operators=self._operators,
+                outer=outer,
+                handled=sys.exception(),
             )
             memory.begin_step(step)
             lang = step.context.get("lang")
@@ -116,8 +139,10 @@ class Conversation:
             try:
                 await run.run(self._plan)
             finally:
-                _running.reset(token)
                 memory.end_step()
+                with suppress(ValueError):  # a turn that its event loop left behind ends in another context
+                    _running.reset(token)
+                run.handled = None
                 if self._listeners:
                     run.tell(TurnDone(step.state))
             return Turn(memory.history, run.questions)
@@ -137,7 +162,7 @@ def _first_step(
     """The step of a turn before any task has run. Raises `UsageError`, with nothing changed, where it can't be made."""
     if not isinstance(text, str):
         raise UsageError("what is said must be a text", "pass a `str`")
-    if isinstance(attachments, str) or not all(isinstance(attachment, str) for attachment in attachments):
+    if not isinstance(attachments, list | tuple) or not all(isinstance(each, str) for each in attachments):
         raise UsageError("attachments must be a list of MIME types", 'pass `["image/png"]`')
     step = Step(input=text, attachments=tuple(attachments))
     if text.strip():

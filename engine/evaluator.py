@@ -7,6 +7,7 @@ the matcher is fast.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 from ..rules import conditions as c
@@ -26,12 +27,18 @@ class Finding:
     """What became of a condition: its result, what was seen and what was wanted (empty for a junction).
 
     `parts` are the findings of its children, as far as they were looked at; of a dependency, those of the rule.
+    `found` tells whether there was anything to see, `ago` how many steps before this one it was seen in (None where
+    there is no such step), `count` the number that was compared, `kind` the type of the context entry that is there.
     """
 
     condition: c.AnyCondition
     result: Result
     seen: str = ""
     wanted: str = ""
+    found: bool = True
+    ago: int | None = None
+    count: int | None = None
+    kind: str = ""
     parts: tuple["Finding", ...] = ()
 
 
@@ -39,7 +46,8 @@ class Finding:
 class RuleFinding:
     """What became of a rule: fired, failed, or not reached because an earlier one of its group fired.
 
-    `held` counts the conditions that held before `first_miss`, the finding of the first that did not.
+    `held` counts the conditions that held before `first_miss`, the finding of the first that did not; `behind` is the
+    earlier rule that keeps this one from being reached. `parts` are the findings of all conditions that were looked at.
     """
 
     rule: Rule
@@ -48,6 +56,8 @@ class RuleFinding:
     true: bool
     held: int
     first_miss: Finding | None
+    behind: Rule | None = None
+    parts: tuple[Finding, ...] = ()
 
 
 def evaluate(rule_set: RuleSet, facts: Facts) -> list[RuleFinding]:
@@ -61,7 +71,7 @@ def evaluate(rule_set: RuleSet, facts: Facts) -> list[RuleFinding]:
         evaluation.rule(rules[position])
     findings: list[RuleFinding] = []
     for number, group in enumerate(rule_set.behavior_groups):
-        closed = False
+        closed: Rule | None = None
         for rule in group.rules:
             parts = evaluation.rule(rule)
             missed = parts[-1] if parts and parts[-1].result != "held" else None
@@ -70,13 +80,16 @@ def evaluate(rule_set: RuleSet, facts: Facts) -> list[RuleFinding]:
                 RuleFinding(
                     rule=rule,
                     group=number,
-                    verdict="not reached" if closed else verdict,
+                    verdict="not reached" if closed is not None else verdict,
                     true=missed is None,
                     held=len(parts) - (missed is not None),
                     first_miss=missed,
+                    behind=closed,
+                    parts=tuple(parts),
                 )
             )
-            closed = closed or (missed is None and group.first_match)
+            if closed is None and missed is None and group.first_match:
+                closed = rule
     return findings
 
 
@@ -158,14 +171,14 @@ class _Evaluation:
             case c.OccurrenceCondition(configs=configs):
                 count = sum(configs.behavior_rule_name in step.succeeded for step in self._steps)
                 bounds = (configs.min_times_occurred, configs.max_times_occurred)
-                return _finding(condition, _within(count, *bounds), str(count), _range(*bounds))
+                return _finding(condition, _within(count, *bounds), str(count), _range(*bounds), count=count)
             case c.DynamicValueMatcher(configs=configs):
                 value = paths.read(self._model, configs.value_path) if configs.value_path else None
                 wanted = " or ".join(
                     f"{how} `{text}`" for how, text in (("is", configs.equals), ("contains", configs.contains)) if text
                 )
                 holds = paths.matches(value, configs.equals, configs.contains)
-                return _finding(condition, holds, paths.text(value), wanted or "a value")
+                return _finding(condition, holds, paths.text(value), wanted or "a value", found=value is not None)
             case c.SizeMatcher(configs=configs):
                 return self._size(condition, configs)
             case c.ContentTypeMatcher(configs=configs):
@@ -174,7 +187,7 @@ class _Evaluation:
                     count = sum(_has_type(configs.mime_type, has) for has in self._facts.step.attachments)
                 least = max(1, c.lenient(configs.min_count))
                 wanted = f"{least} of type `{configs.mime_type}`"
-                return _finding(condition, count >= least, ", ".join(self._facts.step.attachments), wanted)
+                return _finding(condition, count >= least, ", ".join(self._facts.step.attachments), wanted, count=count)
             case c.CapabilityMatch(configs=configs):
                 skill = configs.skill.strip().lower()
                 agents = sorted(
@@ -186,7 +199,7 @@ class _Evaluation:
                 )
                 least = c.lenient(configs.min_results)
                 holds = bool(skill) and len(agents) >= least
-                return _finding(condition, holds, ", ".join(agents), f"{least} with skill `{skill}`")
+                return _finding(condition, holds, ", ".join(agents), f"{least} with skill `{skill}`", count=len(agents))
             case c.DeploymentContext(configs=configs):
                 return self._deployment(condition, configs)
         raise AssertionError(f"no meaning for {condition!r}")
@@ -217,31 +230,40 @@ class _Evaluation:
         holds: Callable[[Step], bool],
         seen: Callable[[Step], str],
         wanted: str,
+        *,
+        count: Callable[[Step], int | None] = lambda _: None,
     ) -> Finding:
         """A question about one step, asked of the steps that `occurrence` names."""
-        if occurrence == "currentStep":
-            return _finding(condition, holds(self._steps[-1]), seen(self._steps[-1]), wanted)
-        if occurrence == "lastStep":
-            last = self._steps[-2] if len(self._steps) > 1 else None
-            return _finding(condition, last is not None and holds(last), seen(last) if last else "", wanted)
-        where = next((step for step in reversed(self._steps) if holds(step)), None)
-        result = (where is not None) is (occurrence == "anyStep")
-        return _finding(condition, result, seen(where or self._steps[-1]), wanted)
+        last = len(self._steps) - 1
+        if occurrence in ("currentStep", "lastStep"):
+            number = last if occurrence == "currentStep" else last - 1
+            if number < 0:
+                return Finding(condition=condition, result="failed", wanted=wanted, found=False)
+            result = holds(self._steps[number])
+        else:
+            where = next((number for number in range(last, -1, -1) if holds(self._steps[number])), None)
+            result = (where is not None) is (occurrence == "anyStep")
+            number = last if where is None else where
+        step = self._steps[number]
+        text = seen(step)
+        return _finding(condition, result, text, wanted, found=bool(text), ago=last - number, count=count(step))
 
     def _outcome(self, condition: c.OutcomeMatcher, configs: c.OutcomeConfigs) -> Finding:
         task = c.task_name(configs.task_id)
         least = int(configs.min_consecutive)
 
-        def holds(step: Step) -> bool:
-            if least <= 1:
-                return _ended(step, task, configs)
+        def row(step: Step) -> int:
+            """How many times in a row, up to `step`, the task ended so; steps in which it did not run are skipped."""
             upto = next(place for place, each in enumerate(self._steps) if each is step)
-            runs = [
+            runs = (
                 each
-                for each in self._steps[: upto + 1]
+                for each in reversed(self._steps[: upto + 1])
                 if any(o.task == task and o.status != "skipped" for o in each.outcomes)
-            ]
-            return len(runs) >= least and all(_ended(each, task, configs) for each in runs[-least:])
+            )
+            return sum(1 for _ in takewhile(lambda each: _ended(each, task, configs), runs))
+
+        def holds(step: Step) -> bool:
+            return _ended(step, task, configs) if least <= 1 else row(step) >= least
 
         def seen(step: Step) -> str:
             return ", ".join(
@@ -249,9 +271,10 @@ class _Evaluation:
             )
 
         wanted = f"{configs.status} ({configs.error_type})" if configs.error_type else configs.status
-        if least > 1:
-            wanted += f", {least} times in a row"
-        return self._in_steps(condition, configs.occurrence, holds, seen, wanted)
+        if least <= 1:
+            return self._in_steps(condition, configs.occurrence, holds, seen, wanted)
+        wanted += f", {least} times in a row"
+        return self._in_steps(condition, configs.occurrence, holds, seen, wanted, count=row)
 
     def _context(self, condition: c.ContextMatcher) -> Finding:
         configs = condition.configs
@@ -268,7 +291,9 @@ class _Evaluation:
                 value = None if value is None else compile_path(configs.object_key_path).read(value)
                 holds = value is not None and configs.object_value in (None, paths.text(value))
                 wanted = configs.object_value if configs.object_value is not None else "a value"
-        return _finding(condition, holds, "" if value is None else paths.text(value), wanted)
+        seen = "" if value is None else paths.text(value)
+        kind = "" if entry is None else entry.type
+        return _finding(condition, holds, seen, wanted, found=value is not None, kind=kind)
 
     def _size(self, condition: c.SizeMatcher, configs: c.SizeConfigs) -> Finding:
         if not configs.bounded:
@@ -276,7 +301,7 @@ class _Evaluation:
         size = paths.size(paths.read(self._model, configs.value_path))
         holds = _within(size, configs.min, configs.max) and (int(configs.equal) in (-1, size))
         wanted = _range(configs.min, configs.max) if int(configs.equal) == -1 else f"exactly {configs.equal}"
-        return _finding(condition, holds, str(size), wanted)
+        return _finding(condition, holds, str(size), wanted, count=size)
 
     def _deployment(self, condition: c.DeploymentContext, configs: c.DeploymentConfigs) -> Finding:
         surroundings = self._facts.surroundings
@@ -287,8 +312,21 @@ class _Evaluation:
         return _finding(condition, holds, seen, ", ".join(filter(None, (when, tag))))
 
 
-def _finding(condition: c.AnyCondition, holds: bool, seen: str, wanted: str) -> Finding:
-    return Finding(condition=condition, result="held" if holds else "failed", seen=seen, wanted=wanted)
+def _finding(
+    condition: c.AnyCondition,
+    holds: bool,
+    seen: str,
+    wanted: str,
+    *,
+    found: bool = True,
+    ago: int | None = None,
+    count: int | None = None,
+    kind: str = "",
+) -> Finding:
+    result: Result = "held" if holds else "failed"
+    return Finding(
+        condition=condition, result=result, seen=seen, wanted=wanted, found=found, ago=ago, count=count, kind=kind
+    )
 
 
 def _stands_in(run: tuple[str, ...], actions: Sequence[str]) -> bool:

@@ -1,34 +1,31 @@
 """What happens in a turn, told to whoever listens."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..rules.conditions import ErrorType
 from .failure import OperatorText, PublicText
 from .steps import State
 
 
-@dataclass(slots=True)
-class TaskStarted:
-    """A task begins; `task` is its id as shown, `index` its place among the steps of a turn, from 0."""
+class TaskStarted(NamedTuple):
+    """A task begins; `task` is its id as shown, `position` its place among the steps of a turn, from 0."""
 
     task: str
     type: str
-    index: int
+    position: int
 
 
-@dataclass(slots=True)
-class TaskCompleted:
+class TaskCompleted(NamedTuple):
     """A task succeeded; `actions` are all of the turn so far."""
 
     task: str
     type: str
     duration_ms: float
-    actions: list[str]
+    actions: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class TaskFailed:
+class TaskFailed(NamedTuple):
     """A task failed; `reason` is the public text, None where the policy tells the caller nothing."""
 
     task: str
@@ -38,15 +35,13 @@ class TaskFailed:
     reason: PublicText | None
 
 
-@dataclass(slots=True)
-class TurnDone:
+class TurnDone(NamedTuple):
     """The turn is over."""
 
     state: State
 
 
-@dataclass(slots=True)
-class OperatorNote:
+class OperatorNote(NamedTuple):
     """Something for whoever runs the agent; never sent to a caller."""
 
     task: str

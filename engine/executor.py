@@ -15,7 +15,7 @@ from ..rules.rulesets import RuleSet
 from . import recovery
 from .events import Event, Listener, OperatorListener, OperatorNote, TaskCompleted, TaskStarted
 from .facts import Facts
-from .journal import Journal
+from .journal import Journal, answered, commit, is_skipped, roll_back
 from .matcher import Matcher
 from .memory import Memory
 from .steps import Outcome, Status, Step
@@ -60,6 +60,10 @@ class TurnRun:
     clock: Callable[[], float]
     listeners: Sequence[Listener]
     operators: Sequence[OperatorListener]
+    outer: "TurnRun | None" = None
+    """The turn of another conversation in which a task speaks to this one."""
+    handled: BaseException | None = None
+    """What the caller was handling already when the turn began."""
     asked: dict[Matcher, set[int]] = field(default_factory=dict)
     questions: list[tuple[RuleSet, Facts]] = field(default_factory=list)
     rendered: list[Rendered] = field(default_factory=list)
@@ -68,48 +72,66 @@ class TurnRun:
     async def run(self, plan: Sequence[Planned]) -> None:
         """Run the tasks; the step says how the turn ended. Only cancellation and interrupts are raised."""
         step = self.step
-        for index, planned in enumerate(plan):
-            journal = Journal(self.memory, step, planned.id, self.random)
-            if self.listeners:
-                self.tell(TaskStarted(planned.reference, planned.task.type, index))
-            actions = step.actions
-            began = self.clock()
-            try:
-                if planned.timeout is None:
-                    await planned.task.execute(journal)
-                else:
-                    await _within(planned.timeout, planned.task, journal)
-                journal.commit()
-            except Exception as error:  # noqa: BLE001 - the boundary of a task: whatever it raises is its failure
-                recovery.recover(self, planned, journal, error, (self.clock() - began) * 1000)
-            except BaseException:
-                journal.roll_back()
-                step.state = "EXECUTION_INTERRUPTED"
-                raise
-            else:
-                self._succeeded(planned, journal, (self.clock() - began) * 1000)
-                recovery.pause(step, actions)
-            if "STOP_CONVERSATION" in step.actions and step.state != "ERROR":
-                step.state = "ENDED"
-            if step.state != "IN_PROGRESS":
-                break
+        try:
+            for index, planned in enumerate(plan):
+                await self._run_task(planned, index)
+                if step.state != "IN_PROGRESS":
+                    break
+        except BaseException:
+            step.state = "EXECUTION_INTERRUPTED"
+            raise
         if "CONVERSATION_END" in step.actions:
             step.state = "ENDED"
         elif step.state == "IN_PROGRESS":
             step.state = "READY"
 
+    async def _run_task(self, planned: Planned, index: int) -> None:
+        step, runner = self.step, asyncio.current_task()
+        journal = Journal(self.memory, step, planned.id, self.random)
+        if self.listeners:
+            self.tell(TaskStarted(planned.reference, planned.task.type, index))
+        actions = step.actions
+        cancelled = runner.cancelling() if runner is not None else 0
+        failure: Exception | None = None
+        began = self.clock()
+        try:
+            if planned.timeout is None:
+                await planned.task.execute(journal)
+            else:
+                await _within(planned.timeout, planned.task, journal)
+        except Exception as error:  # noqa: BLE001 - the boundary of a task: whatever it raises is its failure
+            failure = error
+        except BaseException:
+            roll_back(journal)
+            raise
+        if runner is not None and runner.cancelling() > cancelled:
+            # A task may catch a cancellation, and even make another error of it: the turn is cancelled all the same.
+            roll_back(journal)
+            raise asyncio.CancelledError
+        duration = (self.clock() - began) * 1000
+        # Outside of the `except`, so that the task's error is not the context of what may be raised from here on.
+        if failure is None:
+            self._succeeded(planned, journal, duration)
+            recovery.pause(step, actions)
+        else:
+            recovery.recover(self, planned, journal, failure, duration)
+        if "STOP_CONVERSATION" in step.actions and step.state != "ERROR":
+            step.state = "ENDED"
+
     def _succeeded(self, planned: Planned, journal: Journal, duration: float) -> None:
         step = self.step
-        status: Status = "skipped" if journal.skipped else "succeeded"
+        commit(journal)
+        status: Status = "skipped" if is_skipped(journal) else "succeeded"
         step.outcomes = (*step.outcomes, Outcome(task=planned.id, status=status, duration_ms=duration))
-        if journal.answered is not None:
-            matcher, answer, facts = journal.answered
+        asked = answered(journal)
+        if asked is not None:
+            matcher, answer, facts = asked
             self.asked.setdefault(matcher, set()).update(answer.fired)
             self.questions.append((matcher.rule_set, facts))
         if isinstance(planned.task, OutputTask):
             self.rendered.append(Rendered(planned.task, planned.id, step.actions))
         if self.listeners:
-            self.tell(TaskCompleted(planned.reference, planned.task.type, duration, list(step.actions)))
+            self.tell(TaskCompleted(planned.reference, planned.task.type, duration, tuple(step.actions)))
 
     def tell(self, event: Event) -> None:
         """Tell the listeners; what they raise is theirs and changes nothing here."""

@@ -30,7 +30,8 @@ class Facts:
 
     def snapshot(self) -> "Facts":
         """These facts, as they stay while the turn goes on; the history changes between turns only and is shared."""
-        return Facts(self.step.snapshot(), self.history, self.properties, self.surroundings)
+        properties = dict(self.properties) if self.properties else self.properties
+        return Facts(self.step.snapshot(), self.history, properties, self.surroundings)
 
     def model(self, *, task_errors: bool = True) -> dict[str, JSON]:
         """What value paths read: the context, its keys at top level too, properties, and the memory.
@@ -118,7 +119,9 @@ class History:
             totals.answered = -1
         for task in _ran(step):
             self._ran[task].pop()
-        return self.steps.pop()
+        # A new list: turns that were had before keep theirs, with what they were about.
+        self.steps = self.steps[:-1]
+        return step
 
     def _count(self, step: Step, by: int) -> None:
         for names, counts in ((step.actions, self.actions), (step.succeeded, self.rules)):

@@ -7,14 +7,16 @@ nothing turns the one into the other.
 import html
 import json
 import re
+from asyncio import CancelledError
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import PurePath
 
 import regex
 
 from .classify import WINDOW, ErrorType, chain, classify, message
-from .redaction import redact
+from .redaction import MARK, redact
 
 PUBLIC_LENGTH = 200
 """Characters of a public text at most, the ellipsis included."""
@@ -110,28 +112,56 @@ class Failure:
     error_type: ErrorType
 
 
-def describe(error: BaseException, task: str) -> Failure:
+def describe(error: BaseException, task: str, beyond: BaseException | None = None) -> Failure:
     """Tell why `task`, named as it is shown (`eddi://ai.labs.llm`, `weather`), failed. Raises nothing.
 
     The reason is the outermost message and the most specific one beneath it, each reduced to what a provider
-    meant to say; without any, the name of the class. Secrets are taken out before anything is cut.
+    meant to say; without any, the name of the class. Secrets are taken out before anything is cut. For `beyond` see
+    `chain`.
     """
-    links = chain(error)
-    said = redact(_said(links))
+    try:
+        return _described(error, task, beyond)
+    except Exception:  # noqa: BLE001 - an exception may be made so that whatever is asked of it raises
+        opening = _opening(task)
+        return Failure(PublicText(f"{opening}failed"), OperatorText("failed"), PublicText("failed"), "unknown")
+
+
+def _described(error: BaseException, task: str, beyond: BaseException | None) -> Failure:
+    links = chain(error, beyond)
+    said = told = redact(_said(links))
+    # The text of `KeyError('amount')` is only "'amount'".
+    if any(isinstance(link, KeyError) for link in links):
+        told = redact(_said(links, named=KeyError))
     opening = _opening(task)
-    if said and _PLAIN.fullmatch(said):
+    if said and told is said and _PLAIN.fullmatch(said):
         operator = reason = said
     else:
-        name = _line(type(links[-1]).__name__) or "failed"
-        operator = _line(said) or name
+        # That something inside was cancelled is how time-outs are made, and says nothing.
+        telling = [link for link in links if not isinstance(link, CancelledError)]
+        name = _line(type((telling or links)[-1]).__name__) or "failed"
+        operator = _line(told) or name
         reason = _line(_without_internals(said)) or name
     reason = _cut(reason, PUBLIC_LENGTH - len(opening))
     return Failure(
         PublicText(opening + reason),
         OperatorText(_cut(operator, OPERATOR_LENGTH)),
         PublicText(reason),
-        classify(error),
+        classify(error, beyond),
     )
+
+
+def where(error: BaseException) -> str:
+    """Where `error` was raised: file name and line (`tasks.py:12`), nothing of what stands there.
+
+    Empty for an exception that was never raised.
+    """
+    trace = error.__traceback__
+    if trace is None:
+        return ""
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    name = PurePath(trace.tb_frame.f_code.co_filename).name
+    return f"{_cut(_line(name), _TASK_LENGTH)}:{trace.tb_lineno}"
 
 
 @lru_cache(maxsize=256)
@@ -139,16 +169,19 @@ def _opening(task: str) -> str:
     return f"Task '{_cut(_line(task), _TASK_LENGTH)}' failed: "
 
 
-def _said(links: list[BaseException]) -> str:
-    """The outermost message of a chain and the most specific one beneath it, if that is not already in it."""
+def _said(links: list[BaseException], named: type[BaseException] | None = None) -> str:
+    """The outermost message of a chain and the most specific one beneath it, if that is not already in it.
+
+    The message of a `named` exception begins with its class.
+    """
     wrapper = cause = ""
     beneath = iter(links)
     for link in beneath:
-        wrapper = _told(link)
+        wrapper = _told(link, named)
         if wrapper:
             break
     for link in reversed(list(beneath)):
-        cause = _told(link)
+        cause = _told(link, named)
         if cause:
             break
     if cause in wrapper:
@@ -157,8 +190,9 @@ def _said(links: list[BaseException]) -> str:
     return f"{opening}: {cause}" if opening else cause
 
 
-def _told(error: BaseException) -> str:
-    text = message(error)
+def _told(error: BaseException, named: type[BaseException] | None) -> str:
+    argument = error.args[0] if len(error.args) == 1 else None
+    text = _message_in(argument) if isinstance(argument, dict | list) else message(error)
     if len(text) > WINDOW:
         text = _window(text)
     if "{" in text:
@@ -166,7 +200,9 @@ def _told(error: BaseException) -> str:
     if "<" in text:
         text = _without_page(text)
     text = text.strip()
-    return "" if text in _SILENT else text
+    if text in _SILENT:
+        return ""
+    return f"{type(error).__name__}: {text}" if named and isinstance(error, named) else text
 
 
 def _window(text: str) -> str:
@@ -253,7 +289,11 @@ def _without_internals(text: str) -> str:
 
 
 def _no_address(found: re.Match[str]) -> str:
-    return "[url]" + found[0][len(found[0].rstrip(_AFTER_ADDRESS)) :]
+    address = found[0]
+    end = len(address.rstrip(_AFTER_ADDRESS))
+    if address.endswith(MARK[:-1], 0, end) and address.startswith(MARK[-1], end):
+        end += 1  # the mark of what was redacted is part of the address
+    return "[url]" + address[end:]
 
 
 def _simple_name(found: re.Match[str]) -> str:

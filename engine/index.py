@@ -1,6 +1,6 @@
 """From what a turn holds to the atoms that are true: each datum is looked up, no question is gone through."""
 
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
@@ -13,6 +13,7 @@ from .facts import Facts, History, ended
 from .steps import Step
 
 _REMEMBERED_TEXTS = 4096
+_LONGEST_REMEMBERED = 500
 
 
 class Index:
@@ -238,8 +239,7 @@ class _Patterns:
         self._shaped: dict[tuple[str, int], list[tuple[tuple[Expression, ...], int]]] = {}
         self._anything: list[tuple[tuple[Expression, ...], int]] = []
         self._all: list[tuple[tuple[Expression, ...], int]] = []
-        # A text that was said before is not taken apart again.
-        self.of = lru_cache(maxsize=_REMEMBERED_TEXTS)(self._of)
+        self._known = lru_cache(maxsize=_REMEMBERED_TEXTS)(self._of)
 
     @property
     def asked(self) -> bool:
@@ -258,14 +258,18 @@ class _Patterns:
         else:
             self._shaped.setdefault((first.name, len(first.args)), []).append(entry)
 
+    def of(self, text: str) -> frozenset[int]:
+        """The atoms of the runs that stand in the expressions of `text`; short texts are taken apart once."""
+        return self._known(text) if len(text) <= _LONGEST_REMEMBERED else self._of(text)
+
     def _of(self, text: str) -> frozenset[int]:
-        """The atoms of the runs that stand in the expressions of `text`."""
         said = parse(text)
         return frozenset(
             atom
             for place, expression in enumerate(said)
             for run, atom in self._candidates(expression)
-            if len(run) <= len(said) - place and all(map(equal, run, said[place:]))
+            if len(run) <= len(said) - place
+            and all(equal(pattern, said[place + offset]) for offset, pattern in enumerate(run))
         )
 
     def _candidates(self, expression: Expression) -> Iterable[tuple[tuple[Expression, ...], int]]:
@@ -330,8 +334,7 @@ class _ValueQuestions:
             case q.ValueContains(path=path, text=text):
                 self._tests(path).contains.append((text, atom))
             case q.SizeAtLeast(path=path, size=size):
-                tests = self._tests(path)
-                tests.at_least = sorted([*tests.at_least, (size, atom)])
+                insort(self._tests(path).at_least, (size, atom))
             case q.SizeBelow(path=path, size=size):
                 self._tests(path).below.append((size, atom))
             case _:

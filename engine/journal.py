@@ -1,7 +1,8 @@
 """The journal of one task: what it may read of the turn, and what it writes, kept back until it succeeds."""
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import get_args
 
 from ..rules.errors import ClosedError
 from ..rules.paths import read
@@ -21,23 +22,20 @@ class Journal:
     """
 
     __slots__ = (
-        "_actions", "_closed", "_data", "_drawn", "_expressions", "_items", "_memory", "_output", "_properties",
-        "_rules", "_scopes", "_step", "answered", "random", "skipped", "task",
+        "_actions", "_answered", "_closed", "_data", "_drawn", "_expressions", "_items", "_memory", "_output",
+        "_properties", "_rules", "_scopes", "_skipped", "_step", "random", "task",
     )  # fmt: skip
 
     def __init__(self, memory: Memory, step: Step, task: str, chance: random.Random) -> None:
         self.task = task
         self.random = chance
-        self.answered: tuple[Matcher, Answer, Facts] | None = None
-        """What a rules task asked, what it was answered, and on which facts."""
-        self.skipped = False
-        """Whether the task had nothing to do."""
         self._memory = memory
         self._step = step
-        self._closed = False
-        self._actions: list[str] | None = None
+        self._closed = self._skipped = False
+        self._answered: tuple[Matcher, Answer, Facts] | None = None
+        self._actions: dict[str, None] | None = None
         self._expressions: str | None = None
-        self._rules: tuple[list[str], list[str]] | None = None
+        self._rules: tuple[Sequence[str], Sequence[str]] | None = None
         self._data: dict[str, Entry] = {}
         self._output: dict[str, JSON] = {}
         self._items: dict[str, list[JSON]] = {}
@@ -82,7 +80,7 @@ class Journal:
 
         `taskErrors` is for callers and not to be found: what a task reads may go to a model.
         """
-        return freeze(read(self.facts.model(task_errors=False), path))
+        return freeze(read(self._memory.facts().model(task_errors=False), path))
 
     def messages(self, limit: int = HISTORY_LIMIT) -> list[Message]:
         """The conversation as a model is to see it, this turn last, over at most `limit` turns (-1: all)."""
@@ -91,54 +89,37 @@ class Journal:
             earlier = earlier[max(0, len(earlier) + 1 - limit) :]
         return view([*earlier, self._step] if limit else [])
 
-    @property
-    def facts(self) -> Facts:
-        """What rules can ask, as committed so far. For tasks that decide rules; its values may not be changed."""
-        return self._memory.facts()
-
-    @property
-    def step(self) -> Step:
-        """The step as committed so far. Its values may not be changed."""
-        return self._step
-
-    @property
-    def drawn(self) -> Mapping[str, tuple[int, ...]]:
-        """The alternatives of output sets that were used already: see `Memory`."""
-        return {**self._memory.drawn, **self._drawn} if self._drawn else self._memory.drawn
-
     # What a task writes
 
     def add_actions(self, *names: str) -> None:
         """Add actions behind those that are there; one that is there already keeps its place."""
-        self.set_actions([*self.actions, *names])
+        self._writing(*names)
+        if self._actions is None:
+            self._actions = dict.fromkeys(self._step.actions)
+        self._actions.update(dict.fromkeys(names))
 
-    def set_actions(self, names: Iterable[str]) -> None:
+    def set_actions(self, names: Sequence[str]) -> None:
         """Replace the actions of this turn; of equal names the first counts."""
-        self._write()
-        kept = list(dict.fromkeys(names))
-        if not all(type(name) is str for name in kept):
-            raise ValueError("an action is a text")
-        self._actions = kept
+        if isinstance(names, str):
+            raise ValueError("the actions are a list of texts, not one text")  # noqa: TRY004 - as for all that is written
+        self._writing(*names)
+        self._actions = dict.fromkeys(names)
 
     def understand(self, expressions: str) -> None:
         """Say what the input means, as text in the expression language."""
-        self._write()
-        self._expressions = str(expressions)
-
-    def conclude(self, succeeded: Sequence[str], failed: Sequence[str]) -> None:
-        """Replace the names of the rules that have succeeded and failed in this turn."""
-        self._write()
-        self._rules = (list(succeeded), list(failed))
+        self._writing(expressions)
+        self._expressions = expressions
 
     def skip(self) -> None:
         """Say that the task had nothing to do, so that its outcome counts neither as a success nor as a failure."""
-        self._write()
-        self.skipped = True
+        self._writing()
+        self._skipped = True
 
     def store(self, key: str, value: object) -> None:
         """Store a value under `key` for this turn."""
-        self._write()
-        self._data[key] = Entry(value=_json(value, key))
+        entry = Entry(value=_json(value, key))
+        self._writing(key)
+        self._data[key] = entry
 
     def say(self, item: object) -> None:
         """Add an item to the reply: a text, or a map such as `{"type": "image", "uri": …}`."""
@@ -150,68 +131,117 @@ class Journal:
 
     def show(self, key: str, value: object) -> None:
         """Set `key` of the conversation output, where paths find it as `memory.current.<key>`."""
-        self._write()
         if key in _RESERVED:
             raise ValueError(f"`{key}` of the conversation output has a way of its own to be written")
-        self._output[key] = _json(value, key)
+        shown = _json(value, key)
+        self._writing(key)
+        self._output[key] = shown
 
     def set_property(self, name: str, value: object, scope: Scope = "conversation") -> None:
         """Set a property; of scope `step` it is gone when the turn ends."""
-        self._write()
-        self._properties[name] = _json(value, name)
+        if scope not in get_args(Scope):
+            raise ValueError(f"`{scope}` is no scope: use one of {', '.join(get_args(Scope))}")
+        kept = _json(value, name)
+        self._writing(name)
+        self._properties[name] = kept
         self._scopes[name] = scope
 
-    def render(self, key: str, items: Sequence[Mapping[str, JSON]], *, offered: bool = False) -> None:
-        """Say (or offer, as quick replies) items of an output set, and store them under `key`.
-
-        They are JSON that nobody changes, and so are not copied.
-        """
-        self._write()
-        self._items.setdefault("quickReplies" if offered else "output", []).extend(items)
-        self._data[key] = Entry(value=items if offered else items[-1])
-
-    def draw(self, place: str, used: tuple[int, ...]) -> None:
-        """Remember which alternatives of an output set have been used at `place`."""
-        self._write()
-        self._drawn[place] = used
-
     def _append(self, key: str, item: object) -> None:
-        self._write()
-        self._items.setdefault(key, []).append(_json(item, key))
+        kept = _json(item, key)
+        self._writing()
+        self._items.setdefault(key, []).append(kept)
 
-    def _write(self) -> None:
+    def _writing(self, *names: str) -> None:
+        # Asked last, so that what takes long to copy can't be written after the step has ended.
         if self._closed:
             raise ClosedError(f"task `{self.task}` writes after its step has ended")
+        for name in names:
+            if type(name) is not str:
+                raise ValueError(f"a name or an expression is a text, not {type(name).__name__}")
 
-    # What the executor does
 
-    def commit(self) -> None:
-        """Store what was written; nothing can be written any more."""
-        # INVARIANT: what was written is JSON already, so that nothing here can fail half way.
-        self._closed = True
-        step, memory = self._step, self._memory
-        step.data.update(self._data)
-        step.output.update(self._output)
-        for key, items in self._items.items():
-            there = step.output.get(key)
-            step.output[key] = [*there, *items] if isinstance(there, list) else items
-        if self._actions is not None:
-            step.set_actions(self._actions)
-        if self._expressions is not None:
-            step.expressions = step.output["expressions"] = self._expressions
-        if self._rules is not None:
-            step.succeeded, step.failed = self._rules
-        if self._properties:
-            memory.set_properties(self._properties, self._scopes)
-        if self._drawn:
-            memory.drawn = {**memory.drawn, **self._drawn}
+# What the executor and the built-in tasks do with a journal. They are functions, so that a task that is brought from
+# outside, and has the journal alone, does not come upon them.
 
-    def roll_back(self) -> None:
-        """Store nothing; data is kept for the record, uncommitted, where it hides no committed value."""
-        self._closed = True
-        for key, entry in self._data.items():
-            entry.committed = False
-            self._step.data.setdefault(key, entry)
+
+def commit(journal: Journal) -> None:
+    """Store what was written; nothing can be written any more."""
+    # INVARIANT: what was written is JSON already, so that nothing here can fail half way.
+    journal._closed = True
+    step, memory = journal._step, journal._memory
+    step.data.update(journal._data)
+    step.output.update(journal._output)
+    for key, items in journal._items.items():
+        there = step.output.get(key)
+        step.output[key] = [*there, *items] if isinstance(there, list) else [*items]
+    if journal._actions is not None:
+        step.set_actions(list(journal._actions))
+    if journal._expressions is not None:
+        step.expressions = step.output["expressions"] = journal._expressions
+    if journal._rules is not None:
+        step.succeeded, step.failed = journal._rules
+    if journal._properties:
+        memory.set_properties(journal._properties, journal._scopes)
+    if journal._drawn:
+        memory.set_drawn(journal._drawn)
+
+
+def roll_back(journal: Journal) -> None:
+    """Store nothing; data is kept for the record, uncommitted, where it hides no committed value."""
+    journal._closed = True
+    # A copy: a thread that was given up may be writing still.
+    for key, entry in dict(journal._data).items():
+        journal._step.data.setdefault(key, Entry(value=entry.value, committed=False))
+
+
+def facts_of(journal: Journal) -> Facts:
+    """What rules can ask, as committed so far; its values may not be changed."""
+    return journal._memory.facts()
+
+
+def step_of(journal: Journal) -> Step:
+    """The step as committed so far; its values may not be changed."""
+    return journal._step
+
+
+def is_skipped(journal: Journal) -> bool:
+    """Whether the task had nothing to do."""
+    return journal._skipped
+
+
+def answered(journal: Journal) -> tuple[Matcher, Answer, Facts] | None:
+    """What a rules task asked, what it was answered, and on which facts."""
+    return journal._answered
+
+
+def conclude(
+    journal: Journal, asked: tuple[Matcher, Answer, Facts], succeeded: Sequence[str], failed: Sequence[str]
+) -> None:
+    """Replace the names of the rules that have succeeded and failed in this turn, and say what was asked."""
+    journal._writing()
+    journal._answered = asked
+    journal._rules = (succeeded, failed)
+
+
+def render(journal: Journal, key: str, items: Sequence[Mapping[str, JSON]], *, offered: bool = False) -> None:
+    """Say (or offer, as quick replies) items of an output set, and store them under `key`.
+
+    They are JSON that nobody changes, and so are not copied.
+    """
+    journal._writing()
+    journal._items.setdefault("quickReplies" if offered else "output", []).extend(items)
+    journal._data[key] = Entry(value=items if offered else items[-1])
+
+
+def drawn(journal: Journal, place: str) -> tuple[int, ...]:
+    """The alternatives of an output set that have been used at `place`: see `Memory`."""
+    return journal._drawn.get(place, ()) or journal._memory.drawn.get(place, ())
+
+
+def note_drawn(journal: Journal, place: str, used: tuple[int, ...]) -> None:
+    """Remember which alternatives of an output set have been used at `place`."""
+    journal._writing()
+    journal._drawn[place] = used
 
 
 _RESERVED = frozenset({"actions", "expressions", "input", "context", "taskErrors", "output", "quickReplies"})

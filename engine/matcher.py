@@ -5,9 +5,9 @@ holds, else its rules have the values they have when nothing holds. Answers depe
 remembered by them.
 """
 
+import logging
 import threading
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..rules.compiling import CompiledRuleSet, compile_rule_set
 from ..rules.formulas import Formula, Triggers
@@ -18,6 +18,8 @@ from .facts import Facts
 from .index import Index
 from .ruleset import MOST_OPEN_TESTS, MOST_RULES, MOST_TESTS, Cost, Member, Ruleset, cost_of
 
+_log = logging.getLogger(__name__)
+
 REMEMBERED_ANSWERS = 4096
 _REMEMBERED_RULES = 500_000  # true rules in all remembered answers: an answer can be as long as the rule set
 
@@ -25,25 +27,23 @@ _REMEMBERED_RULES = 500_000  # true rules in all remembered answers: an answer c
 class Answer:
     """Which rules are true (`true`, by position in the rule set, ascending), and what that makes of each group.
 
-    `fired` holds the positions of the rules that fire, by their groups' strategies, in file order; `names` their names.
+    `fired` holds the positions of the rules that fire, by their groups' strategies, in file order; `names` their names,
+    and `actions` what they emit.
     """
 
-    __slots__ = ("__dict__", "_compiled", "fired", "names", "true")
+    __slots__ = ("_compiled", "actions", "fired", "names", "true")
 
     def __init__(self, compiled: CompiledRuleSet, true: tuple[int, ...]) -> None:
         self._compiled = compiled
         self.true = true
         self.fired = tuple(compiled.chosen(true))
-        self.names = [compiled.rules[position].name for position in self.fired]
+        rules = compiled.rules
+        self.names = tuple([rules[position].name for position in self.fired])
+        self.actions = tuple([action for position in self.fired for action in rules[position].actions])
 
-    @cached_property
-    def actions(self) -> list[str]:
-        """The actions of the rules that fire, in order."""
-        return [action for position in self.fired for action in self._compiled.rules[position].actions]
-
-    @cached_property
+    @property
     def failed(self) -> tuple[int, ...]:
-        """The positions of the rules that were tried and did not fire, in file order."""
+        """The positions of the rules that were tried and did not fire, in file order; found anew at each call."""
         true = set(self.true)
         failed = []
         closed = -1
@@ -56,10 +56,39 @@ class Answer:
                 closed = group
         return tuple(failed)
 
-    @cached_property
-    def failed_names(self) -> list[str]:
-        """The names of the rules that were tried and did not fire."""
-        return [self._compiled.rules[position].name for position in self.failed]
+    @property
+    def failed_names(self) -> "FailedNames":
+        """The names of the rules that were tried and did not fire, each once."""
+        return FailedNames(self)
+
+    def _names_of_failed(self) -> list[str]:
+        return list(dict.fromkeys(self._compiled.rules[position].name for position in self.failed))
+
+
+class FailedNames(Sequence[str]):
+    """The names of the rules that an answer did not let fire, found when looked at: they can be thousands."""
+
+    __slots__ = ("_answer",)
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._answer._names_of_failed())  # noqa: SLF001 - the two are one
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __getitem__(self, index: int) -> str:  # type: ignore[override]  # nobody slices it
+        return list(iter(self))[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # equal to lists, which have none
+
+    def __deepcopy__(self, memo: object) -> list[str]:
+        return list(self)
 
 
 class Matcher:
@@ -71,6 +100,7 @@ class Matcher:
 
     def __init__(self, rule_set: RuleSet, *, remember: int = REMEMBERED_ANSWERS) -> None:
         self.rule_set = rule_set
+        self.refused = 0
         self._lock = threading.Lock()
         self._remember = remember
         self._answers: dict[frozenset[int], Answer] = {}
@@ -84,11 +114,6 @@ class Matcher:
             self.index = Index(self.compiled.questions)
             self._pack()
         self._nothing = frozenset[int]().union(*self._default_true)
-
-    @property
-    def refused(self) -> int:
-        """How many asks the engine did not answer."""
-        return sum(ruleset.refused for ruleset in self._rulesets)
 
     def decide(self, facts: Facts) -> Answer:
         """Which rules are true for `facts`, and which of them fire."""
@@ -117,8 +142,13 @@ class Matcher:
         self._keep(true, answer)
         return answer
 
+    def _note_refusal(self, error: Exception) -> None:
+        if not self.refused:
+            _log.warning("the rule engine refused a fact (%s): such facts are evaluated without it", error)
+        self.refused += 1
+
     def _keep(self, true: frozenset[int], answer: Answer) -> None:
-        if not self._remember:
+        if self._remember <= 0:
             return
         with self._lock:
             if true not in self._answers:
@@ -146,7 +176,7 @@ class Matcher:
 
     def _add(self, pack: "_Pack") -> None:
         number = len(self._rulesets)
-        self._rulesets.append(Ruleset(pack.within, pack.beyond))
+        self._rulesets.append(Ruleset(pack.within, pack.beyond, self._note_refusal))
         self._default_true.append(frozenset(pack.default_true))
         if pack.any_atom:
             self._always.append(number)

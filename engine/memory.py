@@ -1,7 +1,7 @@
 """Conversation memory: the steps that ended, the properties, and what can be undone."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ..rules.agents import Surroundings
 from ..rules.values import JSON
@@ -10,13 +10,9 @@ from .steps import Step
 
 Scope = Literal["step", "conversation", "longTerm"]
 
-
-class _Kept(NamedTuple):
-    """What lives beside the steps, at one moment. The maps are replaced when they change, never written to."""
-
-    properties: Mapping[str, JSON]
-    scopes: Mapping[str, Scope]
-    drawn: Mapping[str, tuple[int, ...]]
+_Changes = list[tuple[dict[str, object], str, object]]
+"""What to put back, latest change first: the map, the key, the value (`_ABSENT`: none)."""
+_ABSENT = object()
 
 
 class Memory:
@@ -29,60 +25,81 @@ class Memory:
     def __init__(self, surroundings: Surroundings | None = None) -> None:
         self.history = History()
         self.step: Step | None = None
-        self.properties: Mapping[str, JSON] = {}
-        self.scopes: Mapping[str, Scope] = {}
-        self.drawn: Mapping[str, tuple[int, ...]] = {}
-        self._surroundings = surroundings or Surroundings()
-        self._before: list[_Kept] = []  # by step: what undo brings back
-        self._undone: list[tuple[Step, _Kept]] = []
+        self.properties: dict[str, JSON] = {}
+        self.scopes: dict[str, Scope] = {}
+        self.drawn: dict[str, tuple[int, ...]] = {}
+        self.surroundings = surroundings or Surroundings()
+        # For each step that can be undone, what it changed beside itself: no more than that is kept of a turn.
+        self._changes: list[_Changes] = []
+        self._undone: list[tuple[Step, _Changes]] = []
 
     def begin_step(self, step: Step) -> None:
         """Make `step` the step of this turn; what was undone can't be redone any more."""
-        self._before.append(self._kept())
+        self._changes.append([])
         self._undone.clear()
         self.step = step
 
     def end_step(self) -> None:
         """The turn is over, however it ended: its step is history from now on, its `step` properties are gone."""
-        step, self.step = self.step, None
-        if step is not None:
-            self.history.add(step)
-        if "step" in self.scopes.values():
-            self.properties = {k: v for k, v in self.properties.items() if self.scopes[k] != "step"}
-            self.scopes = {k: v for k, v in self.scopes.items() if v != "step"}
+        if self.step is not None:
+            self.history.add(self.step)
+        for name in [name for name, scope in self.scopes.items() if scope == "step"]:
+            self._put(self.properties, name, _ABSENT)
+            self._put(self.scopes, name, _ABSENT)
+        self.step = None
 
     def facts(self) -> Facts:
         """What rules can ask now."""
         if self.step is None:
             raise RuntimeError("there is no turn to ask about")
-        return Facts(self.step, self.history, self.properties, self._surroundings)
+        return Facts(self.step, self.history, self.properties, self.surroundings)
 
     def set_properties(self, values: Mapping[str, JSON], scopes: Mapping[str, Scope]) -> None:
         """Set properties, each with its scope."""
-        self.properties = {**self.properties, **values}
-        self.scopes = {**self.scopes, **scopes}
+        for name, value in values.items():
+            self._put(self.properties, name, value)
+            self._put(self.scopes, name, scopes[name])
+
+    def set_drawn(self, drawn: Mapping[str, tuple[int, ...]]) -> None:
+        """Set which alternatives have been used."""
+        for place, used in drawn.items():
+            self._put(self.drawn, place, used)
 
     def undo(self) -> bool:
-        """Take back the last step with all that it changed; False where there is none."""
-        if not self.history.steps:
+        """Take back the last step with all that it changed; False where there is none that can be."""
+        if not self._changes:
             return False
-        after = self._kept()
-        self._undone.append((self.history.drop(), after))
-        self._keep(self._before.pop())
+        step = self.history.drop()
+        self._undone.append((step, self._back(self._changes.pop())))
         return True
 
     def redo(self) -> bool:
         """Bring back the step that was undone last; False where there is none."""
         if not self._undone:
             return False
-        step, after = self._undone.pop()
-        self._before.append(self._kept())
+        step, changes = self._undone.pop()
         self.history.add(step)
-        self._keep(after)
+        self._changes.append(self._back(changes))
         return True
 
-    def _kept(self) -> _Kept:
-        return _Kept(self.properties, self.scopes, self.drawn)
+    def settle(self) -> None:
+        """Let no step so far be undone."""
+        self._changes.clear()
 
-    def _keep(self, kept: _Kept) -> None:
-        self.properties, self.scopes, self.drawn = kept.properties, kept.scopes, kept.drawn
+    def _put(
+        self, where: dict[str, JSON] | dict[str, Scope] | dict[str, tuple[int, ...]], key: str, value: object
+    ) -> None:
+        self._changes[-1].append(_set(where, key, value))  # type: ignore[arg-type]  # one of these three
+
+    def _back(self, changes: _Changes) -> _Changes:
+        """Put back what `changes` says, and return what puts it back again."""
+        return [_set(*change) for change in reversed(changes)]
+
+
+def _set(where: dict[str, object], key: str, value: object) -> tuple[dict[str, object], str, object]:
+    before = where.get(key, _ABSENT)
+    if value is _ABSENT:
+        where.pop(key, None)
+    else:
+        where[key] = value
+    return where, key, before

@@ -30,15 +30,23 @@ class TurnQueue:
                     self._waiting.remove(turn)
             # The turn may have been handed over just before this waiter was cancelled.
             if turn[1].done() and not turn[1].cancelled():
-                self._hand_over()
+                self.leave()
             raise
+
+    def enter_now(self) -> bool:
+        """Enter if nobody is in and nobody waits; whoever did calls `leave`."""
+        with self._guard:
+            free = not self._busy
+            self._busy = True
+        return free
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._hand_over()
+        self.leave()
 
-    def _hand_over(self) -> None:
+    def leave(self) -> None:
+        """Let the next one in."""
         with self._guard:
             while self._waiting:
                 loop, turn = self._waiting.popleft()
@@ -51,6 +59,6 @@ class TurnQueue:
 
     def _give(self, turn: asyncio.Future[None]) -> None:
         if turn.done():
-            self._hand_over()
+            self.leave()
         else:
             turn.set_result(None)

@@ -33,6 +33,7 @@ def load(record: Mapping[str, JSON], surroundings: Surroundings | None = None) -
     for step in made["steps"]:
         memory.begin_step(_step(step))
         memory.end_step()
+    memory.settle()
     memory.properties, memory.scopes = made["properties"], made["scopes"]
     memory.drawn = {place: tuple(used) for place, used in made["drawn"].items()}
     return memory

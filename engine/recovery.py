@@ -1,29 +1,34 @@
 """What a task's failure does to the turn: the modes of the memory policy, and the record of the failure."""
 
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from . import rerouting
 from .events import OperatorNote, TaskFailed
-from .failure import Failure, describe
-from .journal import Journal
+from .failure import Failure, describe, where
+from .journal import Journal, commit, roll_back
 from .steps import Digest, Entry, Outcome, Step
 from .tasks.output import OutputTask
 
 if TYPE_CHECKING:
     from .executor import Planned, TurnRun
 
+_log = logging.getLogger(__name__)
+
 
 def recover(run: "TurnRun", planned: "Planned", journal: Journal, error: Exception, duration: float) -> None:
     """Undo what the failed task wrote, as the policy says, record the failure, and re-route or end the turn."""
     policy, step = run.policy, run.step
     if policy.enabled and policy.on_failure != "keep_all":
-        journal.roll_back()
+        roll_back(journal)
     else:
-        journal.commit()
+        commit(journal)
     reroutes = policy.enabled and policy.continue_on_failure and policy.reroute_on_failure
     before = rerouting.answers(run) if reroutes else {}
-    failure = describe(error, planned.reference)
+    if _log.isEnabledFor(logging.DEBUG):
+        _log.debug("task %s raised %s at %s", planned.reference, type(error).__name__, where(error))
+    failure = describe(error, planned.reference, run.handled)
     _record(run, planned, failure, duration)
     if not (policy.enabled and policy.continue_on_failure):
         step.state = "ERROR"

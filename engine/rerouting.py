@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .events import OperatorNote
 from .failure import describe
-from .journal import Journal
+from .journal import Journal, commit, roll_back
 from .matcher import Answer, Matcher
 
 if TYPE_CHECKING:
@@ -60,12 +60,12 @@ def _render_again(run: "TurnRun", rendered: "Rendered") -> None:
     journal = Journal(run.memory, run.step, rendered.id, run.random)
     try:
         rendered.task.render(journal, new)
-        journal.commit()
+        commit(journal)
     except Exception as error:  # noqa: BLE001 - the step itself has succeeded: what it can't add is told to the operator
-        journal.roll_back()
+        roll_back(journal)
         _tell(run, rendered.id, error)
     rendered.actions = run.step.actions
 
 
 def _tell(run: "TurnRun", task: str, error: Exception) -> None:
-    run.tell_operator(OperatorNote(task, describe(error, task).operator))
+    run.tell_operator(OperatorNote(task, describe(error, task, run.handled).operator))

@@ -6,18 +6,15 @@ the budgets below keep well inside what was measured, and formulas beyond them a
 """
 
 import json
-import logging
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import durable_rules_engine as durable
 
 from ..rules.formulas import Circuit, Formula
 
-_log = logging.getLogger(__name__)
-
-MOST_RULES = 100
+MOST_RULES = 60  # 65 rules of one ruleset that are true at once are refused
 MOST_OPEN_TESTS = 40  # absent properties and branches of an OR wait while a fact is evaluated: past 64 it fails
 MOST_OPEN_TESTS_OF_RULE = 20
 MOST_OPERATORS = 12
@@ -40,17 +37,22 @@ class Member(NamedTuple):
 class Ruleset:
     """Up to `MOST_RULES` formulas, numbered by the caller; the engine's part is built when it is first needed.
 
-    `ask` is not safe to call from several threads at once: the caller holds a lock. `refused` counts the asks that the
-    engine did not answer and `ask` decided by evaluating the formulas.
+    `ask` is not safe to call from several threads at once: the caller holds a lock. `refused` is told what the engine
+    says where it does not answer, and `ask` decides by evaluating the formulas.
     """
 
-    def __init__(self, members: Sequence[Member], beyond: Sequence[tuple[int, Formula]]) -> None:
+    def __init__(
+        self,
+        members: Sequence[Member],
+        beyond: Sequence[tuple[int, Formula]],
+        refused: Callable[[Exception], object],
+    ) -> None:
         """`members` are the formulas within budget, `beyond` those outside, with their numbers."""
         self._members = members
         self._beyond_numbers = [number for number, _ in beyond]
         self._beyond = Circuit([formula for _, formula in beyond])
         self._engine: _Engine | None = None
-        self.refused = 0
+        self._refused = refused
 
     def ask(self, true: frozenset[int]) -> list[int]:
         """The numbers of the formulas that are true where exactly the atoms in `true` hold, in no order."""
@@ -73,9 +75,7 @@ class Ruleset:
                 engine = self._engine = _Engine(self._members)
             return engine.fired(true)
         except Exception as error:  # noqa: BLE001 - the engine raises nothing narrower; what it refuses is decided here
-            if not self.refused:
-                _log.warning("the rule engine refused a fact (%s): such facts are evaluated without it", error)
-            self.refused += 1
+            self._refused(error)
             values = Circuit([member.formula for member in self._members]).values(true)
             return [member.number for member, value in zip(self._members, values, strict=True) if value]
         except BaseException:

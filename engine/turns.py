@@ -1,6 +1,7 @@
 """What a turn amounts to, for whoever said something."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..rules.errors import UsageError
 from ..rules.rulesets import RuleSet
@@ -8,6 +9,7 @@ from ..rules.spelling import nearest
 from ..rules.values import JSON, freeze
 from .evaluator import RuleFinding, evaluate
 from .facts import Facts, History
+from .misses import Miss, misses, nearest_first
 from .steps import Outcome, State, Step
 from .view import HISTORY_LIMIT, Message, view
 
@@ -64,7 +66,7 @@ class Turn:
     @property
     def outcomes(self) -> list[Outcome]:
         """How each task ended. `reason` is the operator's text: it is not for callers and models."""
-        return list(self._step.outcomes)
+        return [replace(outcome) for outcome in self._step.outcomes]
 
     @property
     def fired(self) -> list[str]:
@@ -93,13 +95,14 @@ class Turn:
         Rules are asked anew when a task fails: a rule that fired is shown as it was when it fired, the others as they
         were asked last.
         """
-        found: dict[int, list[RuleFinding]] = {}
-        history = History(self._steps[: self._before])
-        for rule_set, facts in self._questions:
-            new = evaluate(rule_set, Facts(facts.step, history, facts.properties, facts.surroundings))
-            old = found.get(id(rule_set), new)
-            found[id(rule_set)] = [then if then.verdict == "fired" else now for then, now in zip(old, new, strict=True)]
-        return [finding for findings in found.values() for finding in findings]
+        return [finding for _, _, findings in self._asked() for finding in findings]
+
+    @property
+    def misses(self) -> list[Miss]:
+        """The rules that this turn asked and that did not fire, nearest misses first, each with what it lacked."""
+        fired = set(self._step.succeeded)
+        missed = (miss for asked in self._asked() for miss in misses(*asked))
+        return nearest_first(miss for miss in missed if miss.finding.rule.name not in fired)
 
     def explain(self, rule: str) -> RuleFinding:
         """What became of the rule of that name, and why. Raises `UsageError` where this turn asked no such rule."""
@@ -109,6 +112,18 @@ class Turn:
                 return finding
         near = nearest(rule, [finding.rule.name for finding in findings])
         raise UsageError(f"no rule `{rule}` was asked in this turn", f"did you mean `{near}`?" if near else "")
+
+    def _asked(self) -> list[tuple[RuleSet, Facts, list[RuleFinding]]]:
+        """The rule sets that were asked, each with the facts of the last time and what became of its rules."""
+        found: dict[int, tuple[RuleSet, Facts, list[RuleFinding]]] = {}
+        history = History(self._steps[: self._before])
+        for rule_set, asked in self._questions:
+            facts = Facts(asked.step, history, asked.properties, asked.surroundings)
+            new = evaluate(rule_set, facts)
+            _, _, old = found.get(id(rule_set), (rule_set, facts, new))
+            merged = [then if then.verdict == "fired" else now for then, now in zip(old, new, strict=True)]
+            found[id(rule_set)] = (rule_set, facts, merged)
+        return list(found.values())
 
     def _items(self, key: str) -> list[JSON]:
         items = freeze(self._step.output.get(key, []))

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import copy_context
 from typing import Protocol
 
+from ...rules.errors import UsageError
 from ..journal import Journal
 
 
@@ -35,6 +36,8 @@ class FunctionTask:
     """A task made of a function of one argument, the turn. A plain function runs in a thread of its own."""
 
     def __init__(self, id: str, function: Callable[[Journal], object], type: str = "task") -> None:
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise UsageError(f"task `{id}` is a generator, which nothing would run", "leave out `yield`")
         self.id = id
         self.type = type
         self._function = function
@@ -50,7 +53,12 @@ class FunctionTask:
 
 
 def task(id: str, type: str = "task") -> Callable[[Callable[[Journal], object]], FunctionTask]:
-    """Make a task of a function: `@task("weather")` over `def weather(turn): …`, plain or async."""
+    """Make a task of a function: `@task("weather")` over `def weather(turn): …`, plain or async.
+
+    Raises `UsageError` for `@task` without an id.
+    """
+    if not isinstance(id, str):
+        raise UsageError("`@task` needs the id of the task", 'write `@task("its-id")`')
     return lambda function: FunctionTask(id, function, type)
 
 
@@ -66,6 +74,8 @@ async def in_thread(work: Callable[[], object]) -> object:
     def settle(result: object, error: BaseException | None) -> None:
         if future.done():
             return
+        if isinstance(error, StopIteration):  # which no future takes
+            error = RuntimeError("the function raised StopIteration")
         if error is None:
             future.set_result(result)
         else:

@@ -6,19 +6,22 @@ import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from ...rules.agents import HttpCall, HttpCallsFile
-from ...rules.errors import TurnoutError, UsageError
+from ...rules.agents import PLACEHOLDER, HttpCall, HttpCallsFile
+from ...rules.checking import checked_calls
+from ...rules.errors import UsageError
 from ...rules.paths import is_container, read, text
 from ...rules.values import JSON
+from ..classify import ErrorType
 from ..journal import Journal
 from ..redaction import redact
+from .answers import Answer, CallError, HttpStatusError, decoded, reason_of, value_in
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -35,29 +38,11 @@ LONGEST_ERROR = 2_000
 Sleep = Callable[[float], Awaitable[object]]
 LookUp = Callable[[str], JSON]
 
-_PATH = r"[A-Za-z_][\w.\[\]-]*"
-# `{path}`, and what older files have: `[[${path}]]` and `[(${path})]`.
-_PLACEHOLDER = rf"\[\[\$\{{({_PATH})\}}\]\]|\[\(\$\{{({_PATH})\}}\)\]|\{{({_PATH})\}}"
-_PLACEHOLDERS = re.compile(_PLACEHOLDER, re.ASCII)
-_JSON_PIECES = re.compile(rf"""{_PLACEHOLDER}|(?P<string>"(?:[^"\\]|\\.)*+")""", re.ASCII | re.DOTALL)
+_PLACEHOLDERS = re.compile(PLACEHOLDER, re.ASCII)
+_JSON_PIECES = re.compile(rf"""{PLACEHOLDER}|(?P<string>"(?:[^"\\]|\\.)*+")""", re.ASCII | re.DOTALL)
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
 # The loggers of the HTTP library: it writes whole addresses, and headers of answers.
 _LOGGERS = ("httpx2", *(f"httpcore2.{name}" for name in ("connection", "http11", "http2", "proxy", "socks")))
-
-
-class CallError(TurnoutError):
-    """A call that failed. The message names the call and holds nothing that was sent or answered."""
-
-    def __init__(self, call: str, reason: str = "") -> None:
-        super().__init__(f"API call to {call} failed" + (f": {reason}" if reason else ""))
-
-
-class HttpStatusError(CallError):
-    """A call that was answered with a status of 400 or more, after its retries."""
-
-    def __init__(self, call: str, status: int) -> None:
-        super().__init__(call, f"HTTP {status}")
-        self.status = status
 
 
 class HttpCallsTask:
@@ -66,7 +51,7 @@ class HttpCallsTask:
     Each call that shares an action with the turn (`*`: any) is made once, in order; the first that fails ends
     the task. With `strict` a status of 400 or more is a failure unless the call says `failOnStatus: false`,
     without it only if the call says `failOnStatus: true`. `sleep` pauses before a retry, `timeout` is in
-    seconds. Raises `UsageError` for an address that is not http or https.
+    seconds. Raises `UsageError` for calls that could never be made.
     """
 
     id = "ai.labs.httpcalls"
@@ -80,7 +65,10 @@ class HttpCallsTask:
         sleep: Sleep = asyncio.sleep,
         timeout: float = TIMEOUT,
     ) -> None:
-        self._server = _checked(calls.target_server_url)
+        for finding in checked_calls(calls):
+            if finding.severity == "error":
+                raise UsageError(finding.message, finding.hint)
+        self._server = calls.target_server_url.rstrip("/")
         self._calls = calls.http_calls
         self._strict = strict
         self._sleep = sleep
@@ -96,9 +84,6 @@ class HttpCallsTask:
         if not calls:
             turn.skip()
             return
-        # Imported here: it costs more than the rest of the engine, and most agents make no calls.
-        from httpx2 import AsyncClient  # noqa: PLC0415
-
         stored = turn.read("memory.current.httpCalls")
         results: dict[str, JSON] = {**stored} if isinstance(stored, Mapping) else {}
 
@@ -108,13 +93,22 @@ class HttpCallsTask:
 
         with _unlogged():
             # A client belongs to its event loop, and an agent may be used from several.
-            async with AsyncClient(verify=self._trust, timeout=None) as client:
+            async with self._client(calls[0]) as client:
                 for call in calls:
                     gained = await self._make(client, call, look_up)
                     results.update(gained)
                     turn.show("httpCalls", results)
                     for key, value in gained.items():
                         turn.store(f"httpCalls:{key}", value)
+
+    def _client(self, first: HttpCall) -> "AsyncClient":
+        # Imported here: it costs more than the rest of the engine, and most agents make no calls.
+        from httpx2 import AsyncClient  # noqa: PLC0415
+
+        trust = self._trust
+        with suppress(Exception):  # what is wrong with the environment's proxies may hold their passwords
+            return AsyncClient(verify=trust, timeout=None)
+        raise CallError(first.name, "the HTTP client cannot be set up")
 
     @cached_property
     def _trust(self) -> "SSLContext":
@@ -138,16 +132,16 @@ class HttpCallsTask:
         if not (call.save_response and name):
             return gained
         if 200 <= answer.status < 300:
-            gained[name] = _value(call, answer)
+            gained[name] = value_in(call, answer)
         else:
             # A server may answer with the very key that it refuses.
-            told = redact(_decoded(answer))[:LONGEST_ERROR]
+            told = redact(decoded(answer))[:LONGEST_ERROR]
             if told.strip():
                 gained[f"{name}Error"] = told
             gained[f"{name}HttpCode"] = answer.status
         return gained
 
-    async def _answer(self, client: "AsyncClient", call: HttpCall, request: "_Request") -> "_Answer":
+    async def _answer(self, client: "AsyncClient", call: HttpCall, request: "_Request") -> Answer:
         """The answer to a request, after retries for the statuses that the author names."""
         retry = call.post_response.retry_api_call_instruction
         for attempt in range(retry.max_retries if retry else 0):
@@ -157,10 +151,9 @@ class HttpCallsTask:
             await self._sleep(retry.exponential_backoff_delay_in_millis * 2**attempt / 1000)
         return await self._attempt(client, call, request)
 
-    async def _attempt(self, client: "AsyncClient", call: HttpCall, request: "_Request") -> "_Answer":
-        from httpx2 import HTTPError, InvalidURL  # noqa: PLC0415
-
+    async def _attempt(self, client: "AsyncClient", call: HttpCall, request: "_Request") -> Answer:
         body = bytearray()
+        kind: ErrorType
         try:
             async with (
                 asyncio.timeout(self._timeout),
@@ -170,16 +163,18 @@ class HttpCallsTask:
                     body += chunk
                     if len(body) > LARGEST_ANSWER:
                         break
-                return _Answer(
+                return Answer(
                     status=response.status_code,
                     kind=response.headers.get("content-type", ""),
                     charset=response.charset_encoding or "utf-8",
                     body=bytes(body),
                 )
         except TimeoutError:
-            raise CallError(call.name) from TimeoutError(f"no answer within {self._timeout:g} s")
-        except (HTTPError, InvalidURL) as error:
-            raise CallError(call.name) from error
+            reason, kind = f"no answer within {self._timeout:g} s", "timeout"
+        except Exception as error:  # noqa: BLE001 - the HTTP library lets some of what lies beneath it through
+            reason, kind = reason_of(error)
+        # INVARIANT: the exception beneath is neither quoted nor kept: its text may hold what was sent or answered.
+        raise CallError(call.name, reason, kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,14 +183,6 @@ class _Request:
     url: str
     headers: list[tuple[bytes, bytes]]
     body: bytes | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
-    status: int
-    kind: str
-    charset: str
-    body: bytes
 
 
 def _request(server: str, call: HttpCall, look_up: LookUp) -> _Request:
@@ -272,41 +259,6 @@ def _percent(value: str) -> str:
 
 def _encoded(value: str) -> bytes:
     return value.encode("utf-8", "replace")
-
-
-def _value(call: HttpCall, answer: _Answer) -> JSON:
-    """The answer as data: what its JSON says, None where that is empty, or else its text."""
-    if "json" not in answer.kind.lower():
-        return _decoded(answer)
-    if not answer.body.strip():
-        return None
-    try:
-        value: JSON = json.loads(answer.body, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        raise CallError(call.name, "the answer is not JSON") from None
-    return value
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)  # NaN and infinity, which Python alone takes for JSON
-
-
-def _decoded(answer: _Answer) -> str:
-    try:
-        return answer.body.decode(answer.charset, "replace")
-    except (LookupError, UnicodeError):
-        return answer.body.decode("utf-8", "replace")
-
-
-def _checked(url: str) -> str:
-    try:
-        parts = urlsplit(url.strip())
-        legal = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        legal = False
-    if not legal:
-        raise UsageError("`targetServerUrl` is no http or https address", "write one such as `https://api.example.com`")
-    return url.strip().rstrip("/")
 
 
 def _origin(url: str) -> str:

@@ -11,7 +11,7 @@ import regex
 
 from ...rules.agents import Dictionary, ParserSettings
 from ...rules.values import BLANKS
-from ..journal import Journal
+from ..journal import Journal, facts_of
 
 # What ends a name in the expression language, and what is trimmed from one: no word may hold any of it.
 _BETWEEN_WORDS = str.maketrans(dict.fromkeys(BLANKS + "(),", " "))
@@ -37,7 +37,7 @@ class ParserTask:
         """Write what the input means; in a turn without input, nothing."""
         if not turn.input.strip():
             return
-        last = turn.facts.history.last
+        last = facts_of(turn).history.last
         chosen = _chosen(turn.input, last.output.get("quickReplies") if last is not None else None)
         turn.understand(chosen or ", ".join(self._expressions(turn.input)))
 

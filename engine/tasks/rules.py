@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ...rules.agents import RulesSettings
 from ...rules.expressions import parse
-from ..journal import Journal
+from ..journal import Journal, conclude, facts_of, step_of
 from ..matcher import Answer, Matcher
 from ..steps import Step
 
@@ -35,13 +35,11 @@ class RulesTask:
 
     async def execute(self, turn: Journal) -> None:
         """Ask the rules and write what they say."""
-        facts = turn.facts
+        facts = facts_of(turn)
         answer = self._matcher.decide(facts)
-        turn.answered = (self._matcher, answer, facts.snapshot())
-        step = turn.step
+        step = step_of(turn)
         after = self.concluded(step, answer)
-        if after.succeeded is not step.succeeded or after.failed is not step.failed:
-            turn.conclude(after.succeeded, after.failed)
+        conclude(turn, (self._matcher, answer, facts.snapshot()), after.succeeded, after.failed)
         if after.actions is not step.actions:
             turn.set_actions(after.actions)
 
@@ -50,9 +48,10 @@ class RulesTask:
         actions: Sequence[str] = answer.actions
         if self._with_expressions:
             actions = [*actions, *(expression.name for expression in parse(step.expressions))]
+        failed: Sequence[str] = answer.failed_names
         return Conclusion(
             succeeded=_merged(step.succeeded, answer.names, append=self._append),
-            failed=_merged(step.failed, answer.failed_names, append=self._append),
+            failed=_merged(step.failed, failed, append=self._append) if step.failed else failed,
             actions=_merged(step.actions, actions, append=self._append),
         )
 

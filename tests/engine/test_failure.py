@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from turnout.engine import failure
 from turnout.engine.classify import WINDOW
-from turnout.engine.failure import OperatorText, PublicText, describe
+from turnout.engine.failure import OperatorText, PublicText, describe, where
 from turnout.engine.redaction import redact
 
 KEY = "s" + "k-ant-" + "FAKE" * 8
@@ -73,13 +73,53 @@ def test_the_operator_sees_an_address_but_not_its_key() -> None:
     assert describe(Exception(told), "weather").operator == told.replace("FAKE", "<REDACTED>")
 
 
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("see https://u:pw@x/?key=SECRET", "see [url]"),
+        ('see "https://u:pw@x/?key=SECRET", then', 'see "[url]", then'),
+        ("<https://x/?key=SECRET>", "<[url]>"),
+        ("<https://x/>.", "<[url]>."),
+    ],
+)
+def test_an_address_ends_with_what_was_redacted_in_it(told: str, expected: str) -> None:
+    assert reason(told) == expected
+
+
+def test_a_key_error_names_its_class_to_the_operator_only() -> None:
+    """Its text is the key alone, of which an operator learns nothing."""
+    failure = describe(KeyError("amount"), "weather")
+    assert (failure.operator, failure.reason) == ("KeyError: 'amount'", "'amount'")
+    failure = describe(caused("no price", KeyError("amount")), "weather")
+    assert (failure.operator, failure.reason) == ("no price: KeyError: 'amount'", "no price: 'amount'")
+
+
+def test_a_key_error_without_a_key_is_told_by_its_class() -> None:
+    failure = describe(KeyError(), "weather")
+    assert (failure.operator, failure.reason) == ("KeyError", "KeyError")
+
+
+def test_where_an_exception_was_raised_is_a_file_s_name_and_a_line() -> None:
+    program = "\n\ndef work(order):\n    return order['amount']\n\nwork({'secret': 1})"
+    with pytest.raises(KeyError) as raised:
+        exec(compile(program, "/home/me/bad6.py", "exec"), {})
+    assert where(raised.value) == "bad6.py:4"
+
+
+def test_an_exception_that_was_not_raised_is_nowhere() -> None:
+    assert where(KeyError("amount")) == ""
+
+
 @pytest.mark.parametrize("arguments", [(), (None,), ("",), ("   ",), ({},), (b"",), ([],), ("null",)])  # fmt: skip
 def test_an_exception_without_a_message_is_told_by_its_class(arguments: tuple[object, ...]) -> None:
     """Case 118: never `None`, `{}`, nothing, or a crash."""
     assert reason(RuntimeError(*arguments)) == "RuntimeError"
 
 
-@pytest.mark.parametrize(("argument", "expected"), [({"a": 1}, "{'a': 1}"), (b"x", "x"), (404, "404")])
+@pytest.mark.parametrize(
+    ("argument", "expected"),
+    [({"a": {"message": "odd"}}, "RuntimeError"), ({"error": {"message": "odd"}}, "odd"), (b"x", "x"), (404, "404")],
+)
 def test_an_argument_that_is_no_text_is_told_as_text(argument: object, expected: str) -> None:
     """Case 118."""
     assert reason(RuntimeError(argument)) == expected

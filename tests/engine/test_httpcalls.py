@@ -18,6 +18,7 @@ from building import CONTINUE, agent, output, rules
 from turnout.engine.conversation import Conversation
 from turnout.engine.journal import Journal
 from turnout.engine.tasks import FunctionTask
+from turnout.engine.tasks.answers import CallError
 from turnout.engine.tasks.httpcalls import LARGEST_ANSWER, HttpCallsTask
 from turnout.engine.turns import Turn
 from turnout.rules.agents import HttpCallsFile, Policy, StepDefinition
@@ -453,7 +454,7 @@ def test_a_cut_connection_is_not_tried_again(server: Server) -> None:
 
 def test_a_refused_connection_is_a_transport_failure_that_shows_no_address() -> None:
     turn, _ = say(conversation(closed_port(), call(request={"path": "/v1"})))
-    assert error_of(turn) == (f"{FAILED}: All connection attempts failed", "transport")
+    assert error_of(turn) == (f"{FAILED}: all connection attempts failed", "transport")
 
 
 @pytest.mark.parametrize(
@@ -461,18 +462,56 @@ def test_a_refused_connection_is_a_transport_failure_that_shows_no_address() -> 
     [
         pytest.param(b"", id="no answer at all"),
         pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", id="half an answer"),
-        pytest.param(b"hello\r\n\r\n", id="no HTTP"),
+        pytest.param(b"hello 429\r\n\r\n", id="no HTTP"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n", id="no header"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", id="no chunk"),
     ],
 )
 def test_a_broken_answer_is_a_transport_failure(server: Server, answer: bytes) -> None:
     server.answer(raw(answer))
-    text, kind = error_of(say(conversation(server.url, call()))[0])
-    assert text.startswith(f"{FAILED}: ")
-    assert "127.0.0.1" not in text
-    assert kind == "transport"
+    failure = error_of(say(conversation(server.url, call()))[0])
+    assert failure == (f"{FAILED}: the answer is not HTTP, or not whole", "transport")
 
 
-@pytest.mark.parametrize("body", ['{"temp": ', "<html>", "[NaN]", "\ud800".encode("utf-8", "surrogatepass")])
+def test_an_answer_that_cannot_be_unpacked_fails_the_call(server: Server) -> None:
+    server.answer(reply(body="no gzip", **{"Content-Encoding": "gzip"}))
+    failure = error_of(say(conversation(server.url, call()))[0])
+    assert failure == (f"{FAILED}: the answer cannot be unpacked", "unknown")
+
+
+@pytest.mark.parametrize("headers", [{"Content-Length": "100"}, {"Content-Length": "x"}, {"bad name": "x"}])
+def test_a_request_that_the_author_s_headers_break_fails_the_call(server: Server, headers: dict[str, str]) -> None:
+    request = {"method": "post", "body": "short", "headers": headers}
+    failure = error_of(say(conversation(server.url, call(request=request)))[0])
+    assert failure == (f"{FAILED}: the request cannot be sent as HTTP", "transport")
+
+
+def test_a_host_that_is_not_known_is_a_transport_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*args: object, **keys: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    failure = error_of(say(conversation("http://no-such-host.invalid", call()))[0])
+    assert failure == (f"{FAILED}: the host is not known", "transport")
+
+
+def test_a_server_without_a_certificate_to_trust_is_a_transport_failure(server: Server) -> None:
+    failure = error_of(say(conversation(server.url.replace("http:", "https:"), call()))[0])
+    assert failure == (f"{FAILED}: no secure connection to the server", "transport")
+
+
+def test_a_proxy_that_cannot_be_used_fails_the_first_call(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv("ALL_PROXY", "gopher://user:canary@proxy")
+    turn, _ = say(conversation(server.url, call()))
+    assert error_of(turn)[0] == f"{FAILED}: the HTTP client cannot be set up"
+    assert "canary" not in f"{turn.outcomes}"
+
+
+@pytest.mark.parametrize(
+    "body",
+    ['{"temp": ', "<html>", "[NaN]", '{"a":1e999}', "[" * 201 + "]" * 201, "\ud800".encode("utf-8", "surrogatepass")],
+)
 def test_an_answer_that_says_json_and_is_not_fails_the_call(server: Server, body: str | bytes) -> None:
     server.answer(reply(body=body))
     assert error_of(say(conversation(server.url, call()))[0]) == (
@@ -561,11 +600,17 @@ def test_one_agent_makes_calls_in_several_event_loops(server: Server) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["", "api.example.com", "ftp://a.b", "file:///etc/passwd", "https://", "http://a:x", "javascript:1"],
+    ["", "api.example.com", "https://", "http://a:x", "https://a/?q=1", "https://a /b", "https://{properties.host}"],
 )
-def test_an_address_that_is_not_http_is_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="is no http or https address"):
+def test_an_address_that_cannot_be_called_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="`targetServerUrl`"):
         HttpCallsTask(settings(url, call()), strict=True)
+
+
+@pytest.mark.parametrize("method", ["é", "gte", "GET /x"])
+def test_a_method_that_is_none_of_http_is_refused(method: str) -> None:
+    with pytest.raises(UsageError, match="`method` must be"):
+        HttpCallsTask(settings("https://a.b", call(request={"method": method})), strict=True)
 
 
 # Secrets
@@ -607,6 +652,57 @@ def test_what_is_sent_is_told_to_nobody(
     stored = heard.memory.history.steps[-1]
     assert SECRET not in f"{stored}{turn.output}{turn.errors}{turn.outcomes}{turn.model_view}{told}{caplog.text}"
     assert len(server.requests) == (1 if respond else 0)
+
+
+def echoed(before: bytes, after: bytes = b"\r\n\r\n") -> Respond:
+    """Answer with what came in, in the midst of something broken."""
+
+    def respond(handler: Handler) -> None:
+        sent = f"{handler.requestline} {handler.headers['x-api-key']}".encode()
+        raw(before + sent + after)(handler)
+
+    return respond
+
+
+@pytest.mark.parametrize(
+    "respond",
+    [
+        pytest.param(echoed(b""), id="status line"),
+        pytest.param(echoed(b"HTTP/1.1 200 OK\r\n"), id="header"),
+        pytest.param(echoed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), id="chunk"),
+        pytest.param(echoed(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"), id="packed"),
+        pytest.param(echoed(b"HTTP/1.1 200 OK\r\nContent-Length: "), id="length"),
+        pytest.param(reply(body=f'{{"{SECRET}": 1e999}}'), id="number"),
+    ],
+)
+def test_the_words_of_the_http_library_are_told_to_nobody(
+    server: Server, caplog: pytest.LogCaptureFixture, respond: Respond
+) -> None:
+    """They hold bytes of what was sent or answered."""
+    caplog.set_level(logging.DEBUG)
+    server.answer(respond)
+    told: list[object] = []
+    made = agent(ASK, calls_step(server.url, leaky(server.url)), SORRY)
+    turn = made.conversation(listeners=[told.append], operators=[told.append]).say_sync("hi")
+    assert error_of(turn)[0].startswith(f"{FAILED}: the answer ")
+    assert SECRET not in f"{turn.errors}{turn.outcomes}{turn.model_view}{told}{caplog.text}"
+
+
+@pytest.mark.parametrize("answer", [b"hello\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n{"])
+def test_a_call_that_failed_keeps_nothing_of_the_exception_beneath(server: Server, answer: bytes) -> None:
+    server.answer(raw(answer + SECRET.encode()) if answer[:1] == b"h" else reply(body="{" + SECRET))
+    task = HttpCallsTask(settings(server.url, call()), strict=True)
+    raised: list[BaseException] = []
+
+    async def keep(turn: Journal) -> None:
+        try:
+            await task.execute(turn)
+        except CallError as error:
+            raised.append(error)
+
+    agent(ASK, StepDefinition(task="keep"), tasks=[FunctionTask("keep", keep)]).conversation().say_sync("hi")
+    (error,) = raised
+    assert (error.__cause__, error.__context__) == (None, None)
 
 
 def test_a_secret_that_a_server_answers_with_is_redacted(server: Server) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from building import agent, failing, output, rules, step
 from turnout.engine.conversation import Conversation
-from turnout.engine.journal import Journal
+from turnout.engine.journal import Journal, commit, roll_back, step_of
 from turnout.engine.memory import Memory
 from turnout.engine.records import dump, load
 from turnout.engine.steps import ContextEntry, Step
@@ -26,8 +26,8 @@ def test_what_is_read_can_be_changed_without_changing_what_is_stored() -> None:
     made = journal()
     made.store("list", [1, {"a": 2}])
     made.set_property("p", {"x": [1]})
-    made.commit()
-    later = Journal(made._memory, made.step, "t", random.Random(1))
+    commit(made)
+    later = Journal(made._memory, step_of(made), "t", random.Random(1))
     read = later.data("list")
     read[1]["a"] = 3  # type: ignore[index]
     later.context["user"]["name"] = "Eve"  # type: ignore[index]
@@ -45,9 +45,9 @@ def test_what_was_written_does_not_change_with_the_object_it_was_written_from() 
     made.store("x", value)
     made.say(value)
     value["a"].append(2)
-    made.commit()
-    assert made.step.data["x"].value == {"a": [1]}
-    assert made.step.output["output"] == [{"a": [1]}]
+    commit(made)
+    assert step_of(made).data["x"].value == {"a": [1]}
+    assert step_of(made).output["output"] == [{"a": [1]}]
 
 
 def test_a_task_sees_its_own_writes_and_nobody_else_does_before_the_commit() -> None:
@@ -62,7 +62,7 @@ def test_a_task_sees_its_own_writes_and_nobody_else_does_before_the_commit() -> 
         {"p": 2},
         "hi(you)",
     )
-    stored = made.step
+    stored = step_of(made)
     assert (stored.data, list(stored.actions), stored.expressions, made._memory.properties) == (
         {},
         [],
@@ -74,25 +74,25 @@ def test_a_task_sees_its_own_writes_and_nobody_else_does_before_the_commit() -> 
 def test_uncommitted_data_is_kept_for_the_record_and_read_by_nobody() -> None:
     made = journal()
     made.store("x", 1)
-    made.roll_back()
-    assert not made.step.data["x"].committed
-    assert Journal(made._memory, made.step, "t", random.Random(1)).data("x") is None
+    roll_back(made)
+    assert not step_of(made).data["x"].committed
+    assert Journal(made._memory, step_of(made), "t", random.Random(1)).data("x") is None
 
 
 def test_a_rolled_back_write_hides_no_committed_value() -> None:
     first = journal()
     first.store("x", 1)
-    first.commit()
-    second = Journal(first._memory, first.step, "t", random.Random(1))
+    commit(first)
+    second = Journal(first._memory, step_of(first), "t", random.Random(1))
     second.store("x", 2)
-    second.roll_back()
-    assert (first.step.data["x"].value, first.step.data["x"].committed) == (1, True)
+    roll_back(second)
+    assert (step_of(first).data["x"].value, step_of(first).data["x"].committed) == (1, True)
 
 
 @pytest.mark.parametrize("end", ["commit", "roll_back"])
 def test_a_late_write_raises(end: str) -> None:
     made = journal()
-    getattr(made, end)()
+    (commit if end == "commit" else roll_back)(made)
     for write in (
         lambda: made.say("x"),
         lambda: made.store("x", 1),
@@ -117,8 +117,8 @@ def test_a_value_that_is_no_json_is_refused_where_it_is_written(value: object) -
     ):
         with pytest.raises(ValueError, match="can't be stored"):
             write(value)
-    made.commit()
-    assert made.step.data == {}
+    commit(made)
+    assert step_of(made).data == {}
 
 
 def test_conversation_output_with_a_way_of_its_own_is_not_written_past_it() -> None:

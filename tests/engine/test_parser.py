@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from building import agent
 from turnout.engine.conversation import Conversation
-from turnout.engine.journal import Journal
+from turnout.engine.journal import Journal, render
 from turnout.engine.tasks import FunctionTask
 from turnout.rules.agents import Dictionary, ParserSettings, Phrase, StepDefinition, Word
 from turnout.rules.expressions import Expression, parse
@@ -26,7 +26,7 @@ def conversation(*dictionaries: Dictionary, offers: Sequence[Any] = ()) -> Conve
     """A conversation that parses, and offers the quick replies in each turn."""
 
     async def offer(turn: Journal) -> None:
-        turn.render("quickReplies:any", list(offers), offered=True)
+        render(turn, "quickReplies:any", list(offers), offered=True)
 
     parser = StepDefinition(task="ai.labs.parser", settings=ParserSettings(dictionaries=dictionaries))
     return agent(parser, StepDefinition(task="offer"), tasks=[FunctionTask("offer", offer)]).conversation()

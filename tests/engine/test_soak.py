@@ -74,7 +74,7 @@ def test_a_thousand_matchers_that_come_and_go_leave_memory_flat() -> None:
 
     def use(count: int) -> None:
         for _ in range(count):
-            assert Matcher(model).decide(facts).names == ["r7"]
+            assert Matcher(model).decide(facts).names == ("r7",)
 
     use(200)
     warm = megabytes()
