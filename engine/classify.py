@@ -1,6 +1,7 @@
 """Says what kind of failure an exception is, from its whole cause chain."""
 
 import errno
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Literal, get_args
@@ -36,7 +37,11 @@ def classify(error: BaseException, beyond: BaseException | None = None) -> Error
     that holds a legal value, by its class, or by an HTTP status of 400 or more on it or on its `response`.
     Only if none is typed, messages are read, again from the outside in. Raises nothing.
     """
-    links = chain(error, beyond)
+    return kind_of(chain(error, beyond))
+
+
+def kind_of(links: Sequence[BaseException]) -> ErrorType:
+    """What kind of failure a chain of exceptions is: see `classify`."""
     for link in links:
         kind = _typed(link)
         if kind is not None:
@@ -86,13 +91,14 @@ def message(error: BaseException) -> str:
 
 
 def _beneath(error: BaseException) -> BaseException | None:
-    with suppress(Exception):  # any of these may be a property that raises
+    try:
         if isinstance(error, BaseExceptionGroup):
             return error.exceptions[0]
         if error.__cause__ is not None:
             return error.__cause__
         return None if error.__suppress_context__ else error.__context__
-    return None
+    except Exception:  # noqa: BLE001 - any of these may be a property that raises
+        return None
 
 
 def _typed(error: BaseException) -> ErrorType | None:

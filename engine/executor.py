@@ -114,7 +114,10 @@ class TurnRun:
             self._succeeded(planned, journal, duration)
             recovery.pause(step, actions)
         else:
-            recovery.recover(self, planned, journal, failure, duration)
+            try:
+                recovery.recover(self, planned, journal, failure, duration)
+            finally:
+                failure = None  # its traceback holds this frame: a circle that only the collector would find
         if "STOP_CONVERSATION" in step.actions and step.state != "ERROR":
             step.state = "ENDED"
 

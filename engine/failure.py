@@ -15,7 +15,7 @@ from pathlib import PurePath
 
 import regex
 
-from .classify import WINDOW, ErrorType, chain, classify, message
+from .classify import WINDOW, ErrorType, chain, kind_of, message
 from .redaction import MARK, redact
 
 PUBLIC_LENGTH = 200
@@ -130,7 +130,7 @@ def _described(error: BaseException, task: str, beyond: BaseException | None) ->
     links = chain(error, beyond)
     said = told = redact(_said(links))
     # The text of `KeyError('amount')` is only "'amount'".
-    if any(isinstance(link, KeyError) for link in links):
+    if any([isinstance(link, KeyError) for link in links]):  # noqa: C419 - a list is faster for one or two
         told = redact(_said(links, named=KeyError))
     opening = _opening(task)
     if said and told is said and _PLAIN.fullmatch(said):
@@ -146,7 +146,7 @@ def _described(error: BaseException, task: str, beyond: BaseException | None) ->
         PublicText(opening + reason),
         OperatorText(_cut(operator, OPERATOR_LENGTH)),
         PublicText(reason),
-        classify(error, beyond),
+        kind_of(links),
     )
 
 
