@@ -1,10 +1,8 @@
 """The rule vectors, and where a decision of the design has another answer: by predicate, with our value."""
 
 import copy
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from turnout.engine.documents import facts_of
@@ -13,20 +11,12 @@ from turnout.rules.conditions import CONDITION_TYPES
 from turnout.rules.expressions import parse
 from turnout.rules.facts import read_facts
 from turnout.rules.reading import read_rule_set
-
-VECTORS = Path(__file__).resolve().parents[2] / ".." / "shared" / "conformance" / "rules.jsonl"
-WHY_SKIPPED = "the conformance vectors are not beside the project"
+from vectors import cases
 
 Case = dict[str, Any]
+CASES = cases("rules")
 
 REFUSED: Case = {"error": "load"}
-
-
-def cases() -> list[Case]:
-    """All rule vectors; none where they are not beside the project."""
-    if not VECTORS.exists():
-        return []
-    return [json.loads(line) for line in VECTORS.read_text(encoding="utf-8").splitlines()]
 
 
 def facts_part(case: Case) -> Case:
@@ -34,7 +24,8 @@ def facts_part(case: Case) -> Case:
     return {key: case[key] for key in ("steps", "properties", "config") if key in case}
 
 
-def _rules(ruleset: Case) -> Iterator[Case]:
+def rules_of(ruleset: Case) -> Iterator[Case]:
+    """The rules of a rule set, in either spelling of its keys."""
     for group in ruleset.get("behaviorGroups", ruleset.get("ruleGroups", [])):
         yield from group.get("rules", group.get("behaviorRules", []))
 
@@ -46,7 +37,7 @@ def _inside(conditions: list[Case]) -> Iterator[Case]:
 
 
 def _conditions(ruleset: Case) -> Iterator[Case]:
-    for rule in _rules(ruleset):
+    for rule in rules_of(ruleset):
         yield from _inside(rule.get("conditions", []))
 
 
@@ -64,7 +55,7 @@ def _small_and(case: Case) -> bool:
 
 def _circle(case: Case) -> bool:
     leads: dict[str, set[str]] = {}
-    for rule in _rules(case["ruleset"]):
+    for rule in rules_of(case["ruleset"]):
         reached = leads.setdefault(rule.get("name", ""), set())
         for condition in _inside(rule.get("conditions", [])):
             if condition.get("type") == "dependency":
@@ -138,35 +129,43 @@ def _evaluated(case: Case) -> Case:
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """The vectors on which a decision has another answer, and that answer."""
+    """The vectors on which a decision has another answer, that answer, and the codes it is refused with, if it is."""
 
     decision: int
     what: str
     applies: Callable[[Case], bool]
     ours: Callable[[Case], Case]
+    codes: frozenset[str] = frozenset()
 
 
 # Where several apply the first counts: what is refused is refused, whatever else is in it.
 EXEMPTIONS = (
-    Exemption(19, "an operator that is neither AND nor OR is refused", _odd_operator, _refused),
-    Exemption(19, "a circle of dependencies is refused, met at run time or not", _circle, _refused),
-    Exemption(19, "an unreadable JSON path is refused, reached or not", _unreadable_path, _refused),
+    Exemption(19, "an operator neither AND nor OR is refused", _odd_operator, _refused, frozenset({"V003"})),
+    Exemption(19, "a circle of dependencies is refused, even if not met", _circle, _refused, frozenset({"S001"})),
+    Exemption(
+        19, "an unreadable JSON path is refused, reached or not", _unreadable_path, _refused, frozenset({"S004"})
+    ),
     Exemption(20, "an older spelling of a key or a type is read as today's", _older_spelling, _as_today),
     Exemption(19, "`and` is AND", _small_and, _as_and),
 )
 
 
+def exemption_of(case: Case) -> Exemption | None:
+    """The exemption that a vector falls under."""
+    return next((one for one in EXEMPTIONS if one.applies(case)), None)
+
+
 def expected(case: Case) -> Case:
     """What is to come out: `fired`, `failed`, `actions` and, if the vector has it, `stored`; or `error`."""
-    exemption = next((one for one in EXEMPTIONS if one.applies(case)), None)
+    exemption = exemption_of(case)
     return exemption.ours(case) if exemption is not None else case["expect"]
 
 
 def exempted() -> dict[str, int]:
     """How many vectors each exemption is for."""
     counts: dict[str, int] = {}
-    for case in cases():
-        exemption = next((one for one in EXEMPTIONS if one.applies(case)), None)
+    for case in CASES:
+        exemption = exemption_of(case)
         if exemption is not None:
             key = f"decision {exemption.decision}: {exemption.what}"
             counts[key] = counts.get(key, 0) + 1

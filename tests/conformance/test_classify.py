@@ -1,15 +1,12 @@
 """The classify vectors: which error type a chain of exceptions has."""
 
-import json
 import socket
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from turnout.engine.classify import classify
-
-VECTORS = Path(__file__).resolve().parents[2] / ".." / "shared" / "conformance" / "classify.jsonl"
+from vectors import cases
 
 
 class CheckedError(Exception):
@@ -33,13 +30,7 @@ KINDS: dict[str, type[Exception]] = {
 }
 
 
-def load() -> list[dict[str, Any]]:
-    if not VECTORS.exists():
-        pytest.skip("the conformance vectors are not beside the project", allow_module_level=True)
-    return [json.loads(line) for line in VECTORS.read_text(encoding="utf-8").splitlines()]
-
-
-CASES = load()
+CASES = cases("classify")
 
 
 def raised(chain: list[dict[str, Any]]) -> BaseException:

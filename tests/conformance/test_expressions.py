@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from turnout.rules.expressions import Expression, has_run, is_empty_word, parse
+from vectors import cases
 
-VECTORS = Path(__file__).resolve().parents[2] / ".." / "shared" / "conformance" / "expressions.jsonl"
-
-
-def load() -> list[dict[str, Any]]:
-    if not VECTORS.exists():
-        pytest.skip("the conformance vectors are not beside the project", allow_module_level=True)
-    return [json.loads(line) for line in VECTORS.read_text(encoding="utf-8").splitlines()]
-
-
-CASES = load()
+CASES = cases("expressions")
 PARSES = [case for case in CASES if "text" in case]
 MATCHES = [case for case in CASES if "pattern" in case]
 

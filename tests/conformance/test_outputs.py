@@ -1,16 +1,12 @@
 """The reference's choice of output entries, as observed."""
 
-import json
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from turnout.engine.selection import Selection
 from turnout.rules.reading import read_output_set
+from vectors import cases
 
-VECTORS = Path(__file__).resolve().parents[2] / ".." / "shared" / "conformance" / "outputs.jsonl"
-pytestmark = pytest.mark.skipif(not VECTORS.exists(), reason="the conformance vectors are not here")
+CASES = cases("outputs")
 
 
 def has_gap(vector: dict[str, Any]) -> bool:
@@ -47,8 +43,7 @@ def ours(vector: dict[str, Any]) -> list[list[Any]]:
 
 def test_every_vector_agrees_save_those_that_decision_18_exempts() -> None:
     exempt = 0
-    for line in VECTORS.read_text(encoding="utf-8").splitlines():
-        vector = json.loads(line)
+    for vector in CASES:
         selection = Selection(read_output_set(vector["outputSet"]).model)
         counts: dict[str, int] = {}
         for actions in vector["previousActions"]:

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from turnout.rules.paths import matches, read, size
+from vectors import cases
 
-VECTORS = Path(__file__).resolve().parents[2] / ".." / "shared" / "conformance" / "paths.jsonl"
-
-
-def load() -> list[dict[str, Any]]:
-    if not VECTORS.exists():
-        pytest.skip("the conformance vectors are not beside the project", allow_module_level=True)
-    return [json.loads(line) for line in VECTORS.read_text(encoding="utf-8").splitlines()]
-
-
-CASES = load()
+CASES = cases("paths")
 
 
 def of_kind(kind: str) -> list[dict[str, Any]]:

@@ -1,17 +1,14 @@
 """The redaction vectors: what is taken out of a text, and where we take out more than the reference."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from turnout.engine.redaction import redact
-
-VECTORS = Path(__file__).resolve().parents[2] / ".." / "shared" / "conformance" / "redaction.jsonl"
+from vectors import cases
 
 NAME = r"(?:api[_-]?key|token|secret|authorization|password)"
 
@@ -56,13 +53,7 @@ EXEMPTIONS = (
 )
 
 
-def load() -> list[dict[str, str]]:
-    if not VECTORS.exists():
-        pytest.skip("the conformance vectors are not beside the project", allow_module_level=True)
-    return [json.loads(line) for line in VECTORS.read_text(encoding="utf-8").splitlines()]
-
-
-CASES = load()
+CASES = cases("redaction")
 
 
 def exempted(case: dict[str, str]) -> list[Exemption]:
