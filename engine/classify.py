@@ -96,13 +96,15 @@ def _beneath(error: BaseException) -> BaseException | None:
             return error.exceptions[0]
         if error.__cause__ is not None:
             return error.__cause__
-        return None if error.__suppress_context__ else error.__context__
+        return None if error.__suppress_context__ else error.__context__  # noqa: TRY300 - may raise as well
     except Exception:  # noqa: BLE001 - any of these may be a property that raises
         return None
 
 
 def _typed(error: BaseException) -> ErrorType | None:
     try:
+        if not error.__dict__ and _says_nothing(type(error)):
+            return None
         named = getattr(error, "error_type", None)
         if isinstance(named, str) and named in _ERROR_TYPES:
             return _ERROR_TYPES[named]
@@ -125,6 +127,18 @@ def _status(holder: object) -> int:
         if isinstance(value, int) and value >= 400:
             return value
     return 0
+
+
+@lru_cache(maxsize=256)
+def _says_nothing(kind: type) -> bool:
+    """Whether no exception of this class is typed unless an attribute was set on it."""
+    asked = ("error_type", "status_code", "status", "response", "__getattr__")
+    return (
+        _type_of_class(kind.__mro__) is None
+        and not issubclass(kind, OSError)
+        and not any(hasattr(kind, name) for name in asked)
+        and kind.__getattribute__ is BaseException.__getattribute__
+    )
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,7 @@ Cancellation and interrupts are no failures: the running task is rolled back, an
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TypeVar
@@ -71,10 +71,10 @@ class TurnRun:
 
     async def run(self, plan: Sequence[Planned]) -> None:
         """Run the tasks; the step says how the turn ended. Only cancellation and interrupts are raised."""
-        step = self.step
+        step, runner = self.step, asyncio.current_task()
         try:
             for index, planned in enumerate(plan):
-                await self._run_task(planned, index)
+                await self._run_task(planned, index, runner)
                 if step.state != "IN_PROGRESS":
                     break
         except BaseException:
@@ -85,8 +85,8 @@ class TurnRun:
         elif step.state == "IN_PROGRESS":
             step.state = "READY"
 
-    async def _run_task(self, planned: Planned, index: int) -> None:
-        step, runner = self.step, asyncio.current_task()
+    async def _run_task(self, planned: Planned, index: int, runner: "asyncio.Task[object] | None") -> None:
+        step = self.step
         journal = Journal(self.memory, step, planned.id, self.random)
         if self.listeners:
             self.tell(TaskStarted(planned.reference, planned.task.type, index))
@@ -138,24 +138,23 @@ class TurnRun:
 
     def tell(self, event: Event) -> None:
         """Tell the listeners; what they raise is theirs and changes nothing here."""
-        for listener in self.listeners:
-            _told(listener, event)
+        _tell(self.listeners, event)
 
     def tell_operator(self, note: OperatorNote) -> None:
         """Tell the operator, and the log: loudly where nothing in the turn can answer the failure."""
         level = logging.INFO if self.policy.continue_on_failure and self.policy.enabled else logging.WARNING
         if _log.isEnabledFor(level):
             _log.log(level, "task %s: %s", note.task, note.text)
-        for operator in self.operators:
-            _told(operator, note)
+        _tell(self.operators, note)
 
 
-def _told(listener: Callable[[Heard], object], heard: Heard) -> None:
-    try:
-        listener(heard)
-    except Exception as error:  # noqa: BLE001 - the boundary of a listener, which must not change a turn
-        # Its words may hold anything, and its class says where to look.
-        _log.warning("a listener raised %s at %s", type(error).__name__, type(heard).__name__)
+def _tell(listeners: Iterable[Callable[[Heard], object]], heard: Heard) -> None:
+    for listener in listeners:
+        try:
+            listener(heard)
+        except Exception as error:  # noqa: BLE001 - the boundary of a listener, which must not change a turn
+            # Its words may hold anything, and its class says where to look.
+            _log.warning("a listener raised %s at %s", type(error).__name__, type(heard).__name__)
 
 
 async def _within(seconds: float, task: Task, journal: Journal) -> None:

@@ -91,7 +91,9 @@ class History:
         self.steps: list[Step] = []
         self.actions: dict[str, int] = {}
         self.rules: dict[str, int] = {}
+        # By task the steps in which it did something, for the first `_looked_at` steps: few rules ask for it.
         self._ran: dict[str, list[int]] = {}
+        self._looked_at = 0
         self._totals: dict[Index, _Totals] = {}
         for step in steps:
             self.add(step)
@@ -105,8 +107,6 @@ class History:
         """Take in a step that has ended."""
         self.steps.append(step)
         self._count(step, 1)
-        for task in _ran(step):
-            self._ran.setdefault(task, []).append(len(self.steps) - 1)
 
     def drop(self) -> Step:
         """Take the last step out again, as undo does."""
@@ -117,8 +117,10 @@ class History:
         for index, totals in self._totals.items():
             totals.count(index, self, len(self.steps) - 1, -1)
             totals.answered = -1
-        for task in _ran(step):
-            self._ran[task].pop()
+        if self._looked_at == len(self.steps):
+            self._looked_at -= 1
+            for task in _ran(step):
+                self._ran[task].pop()
         # A new list: turns that were had before keep theirs, with what they were about.
         self.steps = self.steps[:-1]
         return step
@@ -153,6 +155,10 @@ class History:
 
     def _runs(self, task: str, step: Step, before: int) -> Iterator[Step]:
         """The steps in which the task ran, latest first."""
+        for number in range(self._looked_at, len(self.steps)):
+            for ran in _ran(self.steps[number]):
+                self._ran.setdefault(ran, []).append(number)
+        self._looked_at = len(self.steps)
         if task in _ran(step):
             yield step
         for number in reversed(self._ran.get(task, ())):

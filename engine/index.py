@@ -78,7 +78,7 @@ class Index:
             (self._says or self._has, self._add_context),
             (self.fired, self._add_fired),
             (self._some_actions or self._something_said, self._add_something),
-            (self._current.beyond_actions, self._add_current),
+            (self._current.parts, self._add_current),
             (self.any.asked, self._add_any),
             (self._values.asked, self._add_values),
             (self._attached, self._add_attached),
@@ -98,11 +98,18 @@ class Index:
         return facts.history.true(self).union(true)
 
     def _add_current(self, facts: Facts, true: list[int]) -> None:
-        true += self._current.of(facts.step, facts.history, len(facts.history.steps))
+        self._add_parts(self._current, facts, true)
 
     def _add_any(self, facts: Facts, true: list[int]) -> None:
         # "Nothing in some step" is about the steps before this one only: see `questions`.
-        true += self.any.of(facts.step, facts.history, len(facts.history.steps), nothing=False)
+        actions = self.any.actions
+        true += [actions[action] for action in facts.step.actions if action in actions]
+        self._add_parts(self.any, facts, true)
+
+    def _add_parts(self, questions: "_StepQuestions", facts: Facts, true: list[int]) -> None:
+        before = len(facts.history.steps)
+        for part in questions.parts:
+            true += part(facts.step, facts.history, before)
 
     def _add_something(self, facts: Facts, true: list[int]) -> None:
         if self._some_actions and facts.step.actions:
@@ -168,67 +175,85 @@ def _reached(thresholds: Iterable[tuple[int, int]], count: int, true: list[int])
     true.extend(atom for least, atom in thresholds if count >= least)
 
 
+_Part = Callable[[Step, History, int], Iterable[int]]
+"""Answers for a step, which has so many before it, one kind of questions: the atoms that hold."""
+
+
 class _StepQuestions:
-    """Questions about one step."""
+    """Questions about one step: single actions, and `parts` for every other kind that is asked."""
 
     def __init__(self) -> None:
         self.actions: dict[str, int] = {}
+        self.parts: list[_Part] = []
         self._runs: dict[str, list[tuple[tuple[str, ...], int]]] = {}
         self._said = _Patterns()
-        self._ended: dict[str, list[tuple[q.TaskEnded, int]]] = {}
+        self._ended: list[tuple[q.TaskEnded, int]] = []
         self._digests: dict[str, list[tuple[str, int]]] = {}
-        self._no_actions = self._nothing_said = 0
-        self.asked = self.beyond_actions = False
-        """Whether anything is asked, and whether anything but single actions is."""
+        self._nothing: list[tuple[bool, int]] = []
 
     def place(self, question: q.Question, atom: int) -> None:
         """Lay out a question."""
-        self.asked = True
-        self.beyond_actions = self.beyond_actions or not (isinstance(question, q.HasActions) and len(question.run) == 1)
+        part: _Part
         match question:
             case q.HasActions(run=(action,)):
                 self.actions[action] = atom
+                return
             case q.HasActions(run=run):
                 self._runs.setdefault(run[0], []).append((run, atom))
+                part = self._of_runs
             case q.HasSaid(run=run):
                 self._said.place(run, atom)
-            case q.TaskEnded(task=task):
-                self._ended.setdefault(task, []).append((question, atom))
+                part = self._of_said
+            case q.TaskEnded():
+                self._ended.append((question, atom))
+                part = self._of_ended
             case q.DigestMentions(task=task, text=text):
                 self._digests.setdefault(task, []).append((text, atom))
-            case q.NoActions():
-                self._no_actions = atom
-            case q.NothingSaid():
-                self._nothing_said = atom
+                part = self._of_digests
+            case _:
+                self._nothing.append((isinstance(question, q.NoActions), atom))
+                return
+        if part not in self.parts:
+            self.parts.append(part)
 
-    def of(self, step: Step, history: History, before: int, *, nothing: bool = True) -> set[int]:
-        """The atoms that hold of `step`, which has `before` steps before it."""
-        if not self.asked:
-            return set()
-        actions = step.actions
-        true = {self.actions[action] for action in actions if action in self.actions} if self.actions else set()
-        if self._runs:
-            for place, action in enumerate(actions):
-                for run, atom in self._runs.get(action, ()):
-                    if tuple(actions[place : place + len(run)]) == run:
-                        true.add(atom)
-        if self._said.asked:
-            true |= self._said.of(step.expressions)
-        for questions in self._ended.values():
-            for question, atom in questions:
-                if question.consecutive > 1:
-                    if history.in_a_row(question, step, before):
-                        true.add(atom)
-                elif ended(step, question):
-                    true.add(atom)
-        for digest in step.digests:
-            true.update(atom for text, atom in self._digests.get(digest.task, ()) if text in digest.text)
-        if nothing:
-            if self._no_actions and not actions:
-                true.add(self._no_actions)
-            if self._nothing_said and not parse(step.expressions):
-                true.add(self._nothing_said)
+    @property
+    def asked(self) -> bool:
+        """Whether anything is asked."""
+        return bool(self.actions or self.parts or self._nothing)
+
+    def of(self, step: Step, history: History, before: int) -> set[int]:
+        """The atoms that hold of `step`, which has `before` steps before it and is over."""
+        true = {self.actions[action] for action in step.actions if action in self.actions} if self.actions else set()
+        for part in self.parts:
+            true.update(part(step, history, before))
+        for about_actions, atom in self._nothing:
+            if not (step.actions if about_actions else parse(step.expressions)):
+                true.add(atom)
         return true
+
+    def _of_runs(self, step: Step, _history: History, _before: int) -> Iterable[int]:
+        actions = step.actions
+        return [
+            atom
+            for place, action in enumerate(actions)
+            for run, atom in self._runs.get(action, ())
+            if tuple(actions[place : place + len(run)]) == run
+        ]
+
+    def _of_said(self, step: Step, _history: History, _before: int) -> Iterable[int]:
+        return self._said.of(step.expressions)
+
+    def _of_ended(self, step: Step, history: History, before: int) -> Iterable[int]:
+        return [
+            atom
+            for question, atom in self._ended
+            if (history.in_a_row(question, step, before) if question.consecutive > 1 else ended(step, question))
+        ]
+
+    def _of_digests(self, step: Step, _history: History, _before: int) -> Iterable[int]:
+        return [
+            atom for digest in step.digests for text, atom in self._digests.get(digest.task, ()) if text in digest.text
+        ]
 
 
 class _Patterns:
@@ -240,11 +265,6 @@ class _Patterns:
         self._anything: list[tuple[tuple[Expression, ...], int]] = []
         self._all: list[tuple[tuple[Expression, ...], int]] = []
         self._known = lru_cache(maxsize=_REMEMBERED_TEXTS)(self._of)
-
-    @property
-    def asked(self) -> bool:
-        """Whether there is any pattern."""
-        return bool(self._all)
 
     def place(self, run: tuple[Expression, ...], atom: int) -> None:
         entry = (run, atom)

@@ -5,22 +5,23 @@ smallest set of answers, to the questions that rules ask, that would have to be 
 uniform cost over the choices that the ORs leave; what an answer entails or rules out is kept in mind.
 """
 
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from heapq import heappop, heappush, merge
 from typing import NamedTuple
 
 from ..rules import conditions as c
 from ..rules.compiling import CompiledRuleSet, compile_rule_set
 from ..rules.formulas import Circuit, Formula, Junction, Triggers, opposite, parts_first
 from ..rules.lints.relations import Relations, slots
-from ..rules.questions import Question
+from ..rules.questions import Attached, HasSkill, Question, RuleFired, SizeAtLeast, SizeBelow
 from ..rules.rulesets import RuleSet
 from .evaluator import Finding, RuleFinding
 from .facts import Facts
 from .index import Index
 
-MOST_ANSWERS = 20
+MOST_ANSWERS = 12
 """Answers in a change; what is further off is no near miss."""
 MOST_CHOICES = 2000
 """Choices that are looked at before the cheapest ones are taken as they come."""
@@ -30,6 +31,7 @@ MOST_ROUNDS = 8
 """Earlier rules of a group that a change may turn out to make true, one after the other."""
 
 _NEVER = 1_000_000_000
+_COUNTED = (RuleFired, SizeAtLeast, SizeBelow, Attached, HasSkill)
 
 
 class Answer(NamedTuple):
@@ -124,9 +126,9 @@ class Changes:
             flips, exact = self._cheapest(wanted)
             if flips is None:
                 return Change(answers=None, exact=exact)
-            first = self._first(number, self._after(flips))
+            first = next((one for true in self._after(flips) if (one := self._first(number, true)) is not None), None)
             if first is None:
-                return Change(answers=tuple(map(self._answer, flips)), exact=exact)
+                return Change(answers=tuple(map(self._answer, sorted(flips, key=abs))), exact=exact)
             wanted.append(opposite(self._compiled.formulas[first]))
             for junction in parts_first(wanted[-1:], lambda each: id(each) in self._prices):
                 self._set_price(junction)
@@ -150,9 +152,7 @@ class Changes:
     def _cheapest(self, wanted: Sequence[Formula]) -> tuple[tuple[int, ...] | None, bool]:
         """The fewest literals to change so that all of `wanted` holds, and whether that is certain."""
         flips, certain = self._search(wanted, MOST_CHOICES)
-        if flips is None and not certain:
-            return self._search(wanted, 0)[0], False
-        return flips, certain
+        return (flips, True) if certain else (self._search(wanted, 0)[0], False)
 
     def _search(self, wanted: Sequence[Formula], choices: int) -> tuple[tuple[int, ...] | None, bool]:
         """As `_cheapest`, with this many choices; without any, of each OR the cheapest part is taken."""
@@ -170,7 +170,7 @@ class Changes:
                 heappush(waiting, (len(way.flips), number, way))
                 continue
             if not options:
-                return way.flips, not greedy
+                return (*way.flips, *self._bereft(way)), not greedy
             # The cheapest comes last and so, with the least number, first: a way that costs nothing is gone to its end.
             for option in options[:1] if greedy else reversed(options):
                 order -= 1
@@ -189,7 +189,9 @@ class Changes:
             elif id(part) not in way.passed:
                 way.passed.add(id(part))
                 if part.every:
-                    way.todo.extend(reversed(part.parts))
+                    # Literals first: they tell soonest that a way costs too much.
+                    inner = [one for one in part.parts if not isinstance(one, int)]
+                    way.todo += [*reversed(inner), *(one for one in part.parts if isinstance(one, int))]
                 elif not any(isinstance(one, int) and way.known.get(abs(one)) is (one > 0) for one in part.parts):
                     return sorted((one for one in part.parts if self._price(one) < _NEVER), key=self._price) or None
         return ()
@@ -197,7 +199,7 @@ class Changes:
     def _assume(self, way: "_Way", literal: int) -> bool:
         """Take a literal to hold, and what it entails; False if that cannot be."""
         if not self._holds(literal):
-            way.flips = self._without_entailed((*way.flips, literal))
+            way.flips = self._with(way.flips, literal)
         if literal < 0:
             return not way.known.setdefault(-literal, False)
         # INVARIANT: what is known to hold is closed under what it entails.
@@ -209,33 +211,50 @@ class Changes:
                     return False
         return True
 
-    def _without_entailed(self, flips: tuple[int, ...]) -> tuple[int, ...]:
-        """The literals that none of the others entails, each once."""
-        weaker = self._relations.weaker
-        return tuple(
-            one
-            for one in dict.fromkeys(flips)
-            if not any(
-                one in weaker(other) if one > 0 else -other in weaker(-one) for other in flips if other * one > 0
-            )
-        )
+    def _with(self, flips: tuple[int, ...], literal: int) -> tuple[int, ...]:
+        """The literals and one more, without those that another of them entails."""
+        if any(one == literal or self._entails(one, literal) for one in flips):
+            return flips
+        return (*(one for one in flips if not self._entails(literal, one)), literal)
 
-    def _after(self, flips: Iterable[int]) -> set[int]:
-        """The atoms that hold after a change, as far as the questions' relations tell."""
-        true = set(self._true)
+    def _entails(self, one: int, other: int) -> bool:
+        if one < 0 < -other:
+            one, other = -other, -one
+        return one > 0 < other and other in self._relations.weaker(one)
+
+    def _bereft(self, way: "_Way") -> list[int]:
+        """The atoms that hold now and must go on, though what they may hold by has to go: they are told as well."""
+        known = [atom for atom, holds in way.known.items() if holds]
+        stay = self._doubtful(way.flips).intersection(known)
+        return sorted(atom for atom in stay if not any(atom in self._relations.weaker(other) for other in known))
+
+    def _gone(self, flips: Iterable[int]) -> set[int]:
+        """The atoms that hold now and do not after a change that denies them, or something that they entail."""
+        denied = {-flip for flip in flips if flip < 0}
+        return {atom for atom in self._true if not denied.isdisjoint((atom, *self._relations.weaker(atom)))}
+
+    def _doubtful(self, flips: Iterable[int]) -> set[int]:
+        """The atoms that hold now, maybe only by one that is gone: "any turn" by "this turn".
+
+        What is counted is not in doubt: fewer than five may be three.
+        """
+        entailed = {atom for gone in self._gone(flips) for atom in self._relations.weaker(gone)}
+        return {atom for atom in entailed & self._true if not isinstance(self._relations.question(atom), _COUNTED)}
+
+    def _after(self, flips: Sequence[int]) -> tuple[set[int], set[int]]:
+        """The atoms that hold after a change, as far as the questions' relations tell: with all in doubt, and without."""
         taken: dict[Hashable, Hashable] = {}
         made: set[int] = set()
         for flip in flips:
-            if flip < 0:
-                true -= {atom for atom in true if -flip in (atom, *self._relations.weaker(atom))}
-            else:
+            if flip > 0:
                 made.update((flip, *self._relations.weaker(flip)))
                 taken.update(slots(self._relations.question(flip)))
-        return made | {
+        kept = {
             atom
-            for atom in true
+            for atom in self._true - self._gone(flips)
             if all(taken.get(slot, value) == value for slot, value in slots(self._relations.question(atom)).items())
         }
+        return made | kept, made | (kept - self._doubtful(flips))
 
     def _first(self, number: int, true: set[int]) -> int | None:
         """The rule that would fire in place of this one: an earlier one of its group, if that ends with it."""
@@ -244,8 +263,9 @@ class Changes:
         if not compiled.first_match[group]:
             return None
         # A rule that none of its triggers' atoms touches has the value that it has where nothing holds at all.
-        asked = {*self._always, *(each for atom in true for each in self._watching.get(atom, ()))}
-        for each in sorted(each for each in asked if each < number and compiled.groups[each] == group):
+        start = bisect_left(compiled.groups, group)
+        asked = [self._always, *(self._watching[atom] for atom in true & self._watching.keys())]
+        for each in merge(*(rules[bisect_left(rules, start) : bisect_left(rules, number)] for rules in asked)):
             if Circuit([compiled.formulas[each]]).values(true)[0]:
                 return each
         return None

@@ -32,7 +32,8 @@ def reroute(run: "TurnRun", before: dict[Matcher, Answer]) -> None:
     step = run.step
     facts = run.memory.facts()
     if before:
-        run.questions.extend((matcher.rule_set, facts.snapshot()) for matcher in before)
+        asked = facts.snapshot()
+        run.questions += [(matcher.rule_set, asked) for matcher in before]
     after = answers(run)
     actions = list(step.actions)
     for matcher, then in before.items():
