@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .agents import open_agent
+    from .reasons import explain
 
-__all__ = ["open_agent"]
+__all__ = ["explain", "open_agent"]
 
 
 def __getattr__(name: str) -> object:
@@ -14,4 +15,8 @@ def __getattr__(name: str) -> object:
         from .agents import open_agent  # noqa: PLC0415
 
         return open_agent
+    if name == "explain":
+        from .reasons import explain  # noqa: PLC0415
+
+        return explain
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

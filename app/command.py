@@ -14,21 +14,33 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+from typer.exceptions import TyperException
 
 from ..rules.errors import ClosedError, LoadError, Problem, UsageError
+from .calls import reworded
+from .streams import guarded
 
 # The doors are imported where they are needed: `turnout --help` should not wait for models and engine.
 
 RUN = 'turnout run samples/weather --say "Is it raining in Vienna?"'
 MATCH = "turnout match samples/weather/weather.behavior.json --facts samples/outage.facts.json"
 CHECK = "turnout check samples/weather"
+FMT = "turnout fmt --check samples"
+CONVERT = "turnout convert samples/weather/weather.behavior.json --to text --prove"
+TEST = "turnout test samples --coverage"
 SCHEMA = "turnout schema rules"
 """An example of each command; all of them work in the project's folder."""
+_WIDEST = 74
 
 
 def _examples(*lines: str) -> str:
     # A line of its own with \b keeps click from filling the paragraph.
-    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+    return "\b\nExample:\n" + "\n".join(f"  {_wrapped(line)}" for line in lines)
+
+
+def _wrapped(line: str) -> str:
+    """A call on two lines where it is wider than a terminal."""
+    return line if len(line) <= _WIDEST else line.replace(" --", " \\\n      --", 1)
 
 
 app = typer.Typer(
@@ -50,17 +62,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")  # no text that was said may end in a traceback
     # What the operator is told stands in the results; logs are for programs that embed Turnout.
     logging.getLogger("turnout").addHandler(logging.NullHandler())
+    if sys.stdout is None:
+        return _unwritten("it is closed")
+    with guarded(sys.stdout) as out:
+        code = _called(sys.argv[1:] if arguments is None else list(arguments))
+    return _unwritten(out.failure) if out.failure else code
+
+
+def _unwritten(reason: str) -> int:
+    if sys.stderr is not None:
+        sys.stderr.write(f"error: standard output can't be written: {reason}\n")
+    return 2
+
+
+def _called(arguments: Sequence[str]) -> int:
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="turnout")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
+        code = app(args=arguments, prog_name="turnout", standalone_mode=False)
+    except TyperException as error:
+        if not arguments:
+            typer.echo(error, err=True)  # the help
+            return 2
+        return _refuse(reworded(error), as_json="--json" in arguments)
+    except typer.Abort:
+        return 1
     except Exception as error:  # noqa: BLE001 - the boundary of the process: whatever comes is our fault
         if os.environ.get("TURNOUT_DEBUG") == "1":
             traceback.print_exc()
         hint = "set TURNOUT_DEBUG=1 to see where, and report it"
         sys.stderr.write(f"this is a fault in Turnout: {type(error).__name__}: {error}\n  help: {hint}\n")
         return 3
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def _finish(work: Callable[[], int], *, as_json: bool = False) -> NoReturn:
@@ -68,16 +99,24 @@ def _finish(work: Callable[[], int], *, as_json: bool = False) -> NoReturn:
     try:
         code = work()
     except (LoadError, UsageError, ClosedError) as error:
-        from .printing import print_json, print_problems, print_refusal, refusal_data  # noqa: PLC0415
-
-        code = 2
-        if as_json:
-            print_json(refusal_data(*_refused(error)))
-        elif isinstance(error, LoadError):
-            print_problems(error.problems)
-        else:
-            print_refusal(*_words(error))
+        code = _refuse(error, as_json=as_json)
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        code = 1
     raise typer.Exit(code)
+
+
+def _refuse(error: LoadError | UsageError | ClosedError, *, as_json: bool) -> int:
+    """Say what cannot be done; the exit code."""
+    from .printing import print_json, print_problems, print_refusal, refusal_data  # noqa: PLC0415
+
+    if as_json:
+        print_json(refusal_data(*_refused(error)))
+    elif isinstance(error, LoadError):
+        print_problems(error.problems)
+    else:
+        print_refusal(*_words(error))
+    return 2
 
 
 def _refused(error: LoadError | UsageError | ClosedError) -> tuple[str, Sequence[Problem]]:
@@ -88,7 +127,9 @@ def _refused(error: LoadError | UsageError | ClosedError) -> tuple[str, Sequence
 
 
 def _words(error: Exception) -> tuple[str, str]:
-    return (error.message, error.hint) if isinstance(error, UsageError) else (str(error), "")
+    if isinstance(error, UsageError):
+        return error.message, error.hint
+    return str(error), "say nothing more after the turn that ended it"
 
 
 def _version(wanted: bool) -> None:
@@ -97,7 +138,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog=_examples(RUN, MATCH, CHECK, SCHEMA))
+@app.callback(epilog=_examples(RUN, MATCH, CHECK, TEST, FMT, CONVERT, SCHEMA))
 def turnout(
     *,
     _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
@@ -204,17 +245,92 @@ def check(
     _finish(work, as_json=as_json)
 
 
+@app.command(epilog=_examples(FMT))
+def fmt(
+    paths: Annotated[list[Path], typer.Argument(help="Texts of rules, folders of them, or - for standard input.")],
+    *,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if something would be.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Make curly quotes and odd blanks plain ones, too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Lay texts of rules out in the one way there is.
+
+    Comments and the order of things are kept. Exits with 2 if a text cannot be read.
+    """
+
+    def work() -> int:
+        from . import fmt as door  # noqa: PLC0415
+
+        return door.fmt(paths, check=check, fix=fix, as_json=as_json)
+
+    _finish(work, as_json=as_json)
+
+
+@app.command(epilog=_examples(CONVERT))
+def convert(
+    file: Annotated[Path, typer.Argument(help="Rules or outputs, as JSON or as text.")],
+    *,
+    to: Annotated[str, typer.Option(help="text or json.")],
+    prove: Annotated[
+        bool, typer.Option("--prove", help="Convert it back, too: is it equal, and which quirks were met?")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write to this file or folder.", metavar="PATH")] = None,
+    as_json: Json = False,
+) -> None:
+    """Turn rules and outputs from JSON into text, or from text into JSON.
+
+    With --prove, exits with 1 if the way back leads to something else.
+    """
+
+    def work() -> int:
+        from . import convert as door  # noqa: PLC0415
+
+        return door.convert(file, to=to, prove=prove, as_json=as_json, out=out)
+
+    _finish(work, as_json=as_json)
+
+
+@app.command("test", epilog=_examples(TEST))
+def run_checks(
+    paths: Annotated[list[Path], typer.Argument(help="Texts, and folders with texts.")],
+    *,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Tell which rules, conditions and outputs were not seen.")
+    ] = False,
+    fail_under: Annotated[
+        float | None,
+        typer.Option(min=0, max=100, help="Exit with 1 if less is covered.", metavar="PERCENT"),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write the results as JUnit XML, too.", metavar="FILE")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run the checks that stand beside the rules.
+
+    No task does I/O: the checks say what fails and what is answered. Exits with 1 if a check fails.
+    """
+
+    def work() -> int:
+        from . import test as door  # noqa: PLC0415
+
+        order = door.Order(paths=paths, coverage=coverage, fail_under=fail_under, junit=junit, as_json=as_json)
+        return door.run_checks(order)
+
+    _finish(work, as_json=as_json)
+
+
 @app.command(epilog=_examples(SCHEMA))
 def schema(
-    kind: Annotated[str, typer.Argument(help="agent, rules, outputs, httpcalls or facts.")],
+    kind: Annotated[str, typer.Argument(help="agent, workflow, rules, outputs, httpcalls, dictionary or facts.")],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="On one line.")] = False,
 ) -> None:
     """Print the JSON Schema of a kind of file, for editors."""
 
     def work() -> int:
-        from . import schema as door  # noqa: PLC0415
+        from ..rules.schemas import schema  # noqa: PLC0415
+        from .printing import print_json  # noqa: PLC0415
 
-        return door.print_schema(kind, one_line=as_json)
+        print_json(schema(kind), indent=None if as_json else 2)
+        return 0
 
     _finish(work, as_json=as_json)

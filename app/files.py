@@ -1,9 +1,9 @@
-"""Reading the files that a user names."""
+"""Reading and writing the files that a user names."""
 
 from pathlib import Path
 
 from ..rules.agent_files import reason
-from ..rules.errors import LoadError, Problem
+from ..rules.errors import LoadError, Problem, UsageError
 
 
 def read_file(path: Path) -> bytes:
@@ -18,3 +18,14 @@ def read_file(path: Path) -> bytes:
         raise LoadError([Problem(code="A001", message=message, file=path.as_posix(), hint=hint)]) from error
     except ValueError as error:  # a NUL in the name
         raise LoadError([Problem(code="A001", message=str(error), file=ascii(path.as_posix()))]) from error
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file anew; `UsageError` where it cannot be written."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        raise UsageError(
+            f"`{path.as_posix()}` cannot be written: {why}", "name a place that can be written to"
+        ) from error

@@ -10,8 +10,9 @@ from typing import IO
 from rich.text import Text
 
 from ..engine.documents import facts_of
-from ..engine.evaluator import RuleFinding, evaluate
+from ..engine.evaluator import evaluate
 from ..engine.matcher import Matcher
+from ..engine.misses import Miss, misses, nearest_first
 from ..engine.tasks.rules import RulesTask
 from ..rules.agents import RulesSettings
 from ..rules.errors import LoadError, Problem, UsageError
@@ -20,21 +21,22 @@ from ..rules.reading import parse_json, read_rule_set
 from ..rules.rulesets import Rule
 from .files import read_file
 from .printing import print_columns, print_json, print_problems, printer, refusal_data
-from .reasons import missed, missed_data, print_missed
+from .reasons import ORDER, missed_data, print_missed
+from .streams import unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matched:
     """What a rule set makes of facts: its rules, the positions of those that fired and of those that failed.
 
-    `actions` are those of the step afterwards; `findings` say why, rule by rule.
+    `actions` are those of the step afterwards; `misses` say why the others did not fire, nearest first.
     """
 
     rules: Sequence[Rule]
     fired: Sequence[int]
     failed: Sequence[int]
     actions: Sequence[str]
-    findings: Sequence[RuleFinding] = ()
+    misses: Sequence[Miss] = ()
 
     def data(self) -> dict[str, object]:
         """As `match --json` prints it."""
@@ -43,6 +45,19 @@ class Matched:
             "failed": [self.rules[position].name for position in self.failed],
             "actions": list(self.actions),
         }
+
+    def reasons(self) -> dict[str, object]:
+        """What `match --json --why` prints beside `data`."""
+        return {
+            "notReached": [self.rules[position].name for position in self.unreached],
+            "why": [missed_data(miss) for miss in self.misses],
+        }
+
+    @property
+    def unreached(self) -> list[int]:
+        """The positions of the rules that were not tried, because an earlier one of their group fired."""
+        reached = {*self.fired, *self.failed}
+        return [position for position in range(len(self.rules)) if position not in reached]
 
 
 def matched(matcher: Matcher, document: FactsFile, *, why: bool = False) -> Matched:
@@ -60,7 +75,7 @@ def matched(matcher: Matcher, document: FactsFile, *, why: bool = False) -> Matc
         fired=answer.fired,
         failed=answer.failed,
         actions=RulesTask(settings, matcher).concluded(facts.step, answer).actions,
-        findings=evaluate(matcher.rule_set, facts) if why else (),
+        misses=nearest_first(misses(matcher.rule_set, facts, evaluate(matcher.rule_set, facts))) if why else (),
     )
 
 
@@ -75,8 +90,7 @@ def match(rules: Path, facts: Path, *, why: bool, as_json: bool) -> int:
         raise LoadError(problems)
     result = matched(Matcher(rule_set.model), document.model, why=why)
     if as_json:
-        reasons_data = {"why": [missed_data(one) for one in missed(result.findings)]} if why else {}
-        print_json(result.data() | reasons_data)
+        print_json(result.data() | (result.reasons() if why else {}))
         return 0
     print_problems(problem for problem in (*rule_set.notes, *document.notes) if problem.severity == "warning")
     _print(result)
@@ -99,13 +113,12 @@ def _print(result: Matched) -> None:
         rule = result.rules[position]
         rows.append((Text("fired", style="green"), f"{rule.name} → {', '.join(rule.actions) or 'no action'}"))
     rows += ((Text("failed", style="red"), result.rules[position].name) for position in result.failed)
-    reached = {*result.fired, *result.failed}
-    rows += (("not reached", rule.name) for position, rule in enumerate(result.rules) if position not in reached)
+    rows += (("not reached", result.rules[position].name) for position in result.unreached)
     rows.append((Text("actions", style="bold"), ", ".join(result.actions) or "none"))
     print_columns(console, rows)
-    if result.findings:
-        console.print(Text("\nwhy not, nearest misses first", style="bold"))
-        print_missed(console, result.findings)
+    if result.misses:
+        console.print(Text(f"\nwhy not the others, {ORDER}", style="bold"))
+        print_missed(console, result.misses)
 
 
 def match_batch(lines: Path, rules: Path | None) -> int:
@@ -121,11 +134,15 @@ def match_batch(lines: Path, rules: Path | None) -> int:
         for number, line in enumerate(stream, start=1):
             if line.strip():
                 print_json(_answered(line, name, number, common))
+                if unread():
+                    break
     return 0
 
 
 def _opened(path: Path) -> IO[bytes]:
     if str(path) == "-":
+        if sys.stdin is None:
+            raise UsageError("standard input is closed", "name a file")
         return nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
     try:
         return path.open("rb")
@@ -152,7 +169,7 @@ def _asked(read: BatchLine, common: Matcher | None, file: str) -> Matcher:
         return Matcher(read.ruleset)
     if common is None:
         hint = "add `ruleset`, or name a rule set for all lines"
-        raise LoadError([Problem(code="V001", message="requires `ruleset`", hint=hint, file=file)])
+        raise LoadError([Problem(code="V001", message="the line requires `ruleset`", hint=hint, file=file, column=1)])
     return common
 
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..rules.errors import Problem
+from .streams import results
 
 _COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
@@ -21,7 +22,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def printer(*, talk: bool = False) -> Console:
     """What prints to stdout, or `talk` to stderr; in colour on a terminal, unless `NO_COLOR` is set."""
     colour = None if os.environ.get("NO_COLOR") else "auto"
-    return Console(stderr=talk, color_system=colour, highlight=False, markup=False, emoji=False)  # type: ignore[arg-type]
+    stream = sys.stderr if talk else results()
+    return Console(file=stream, color_system=colour, highlight=False, markup=False, emoji=False)  # type: ignore[arg-type]
 
 
 def plain(text: str) -> str:
@@ -31,10 +33,11 @@ def plain(text: str) -> str:
 
 def print_json(value: object, *, indent: int | None = None) -> None:
     """Print a value as JSON, on one line unless indented; what the encoding does not know is escaped."""
-    utf8 = (sys.stdout.encoding or "utf-8").lower().replace("-", "") == "utf8"
+    stream = results()
+    utf8 = (stream.encoding or "utf-8").lower().replace("-", "") == "utf8"
     text = json.dumps(value, ensure_ascii=not utf8, indent=indent)
-    sys.stdout.write(_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
-    sys.stdout.flush()  # whoever reads line by line may wait for this one
+    stream.write(_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+    stream.flush()  # whoever reads line by line may wait for this one
 
 
 def print_problems(problems: Iterable[Problem], *, talk: bool = True) -> None:

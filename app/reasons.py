@@ -1,91 +1,106 @@
-"""Why a rule did not fire: the first condition that did not hold, what was seen and what was wanted."""
+"""Why a rule did not fire: the first condition that did not hold, what was seen, and what would have made it fire."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from ..engine.evaluator import Finding, RuleFinding
-from ..rules.conditions import Connector, Dependency, Negation
+from ..engine.misses import Miss, deciding
+from ..engine.turns import Turn
+from ..grammar.explain import answer, asked, seen
+from ..grammar.names import value
 from .printing import plain, print_columns
 
-
-def missed(findings: Iterable[RuleFinding]) -> list[RuleFinding]:
-    """The rules that did not fire, nearest misses first: those whose conditions held for the most part."""
-    return sorted((one for one in findings if one.verdict != "fired"), key=_distance)
+ORDER = "nearest misses first"
 
 
-def _distance(finding: RuleFinding) -> tuple[bool, float]:
-    of = len(finding.rule.conditions)
-    return finding.verdict == "not reached", -finding.held / of if of else -1.0
+def explain(turn: Turn, rule: str) -> str:
+    """What became of the rule of that name in a turn, in words; lines without a line end.
+
+    Raises `UsageError` where the turn asked no such rule.
+    """
+    finding = turn.explain(rule)
+    name = value(finding.rule.name)
+    miss = next((miss for miss in turn.misses if miss.finding.rule is finding.rule), None)
+    if miss is None:
+        return f"rule {name} fired{' after a task had failed' if rule in turn.rerouted else ''}"
+    rows = list(_rows(miss))
+    if finding.behind is not None:
+        rows.insert(0, ("behind", f"rule {value(finding.behind.name)} of its group, which fired first"))
+    return "\n".join([f"rule {name} did not fire", *(f"  {label:6}  {text}" for label, text in rows)])
 
 
-def missed_data(finding: RuleFinding) -> Mapping[str, object]:
-    """What kept a rule from firing, as JSON."""
-    data: dict[str, object] = {
+def missed_data(miss: Miss) -> Mapping[str, object]:
+    """What kept a rule from firing, as JSON in the words of `print_missed`.
+
+    `needed` lists what would have to be so, null where that is not known, or `impossible`; `behind` names the rule of
+    the group that fired first.
+    """
+    finding, answers = miss.finding, miss.change.answers
+    first = finding.first_miss
+    return {
         "rule": finding.rule.name,
         "verdict": finding.verdict,
         "held": finding.held,
         "of": len(finding.rule.conditions),
+        "condition": None if first is None else asked(first.condition),
+        "seen": _seen(miss),
+        "needed": None if answers is None else [answer(*one) for one in answers],
+        "impossible": answers is None and miss.change.exact,
+        "behind": None if finding.behind is None else finding.behind.name,
     }
-    if finding.first_miss is not None:
-        deepest = _deepest(finding.first_miss)
-        data |= {"condition": deepest.condition.type, "wanted": deepest.wanted, "seen": deepest.seen}
-    return data
 
 
-def print_missed(console: Console, findings: Iterable[RuleFinding]) -> None:
-    """Print what kept rules from firing, nearest misses first, then the names of those not reached."""
-    beyond: list[str] = []
-    for finding in missed(findings):
-        if finding.verdict == "not reached":
-            beyond.append(finding.rule.name)
+def print_missed(console: Console, misses: Sequence[Miss]) -> None:
+    """Print what kept rules from firing, in the order given, then the names of those that were not reached."""
+    unreached: dict[str, list[Miss]] = {}
+    for miss in misses:
+        if miss.finding.behind is not None:
+            unreached.setdefault(miss.finding.behind.name, []).append(miss)
             continue
-        console.print(Text(f"  {plain(finding.rule.name)}"))
-        print_columns(console, [(line,) for line in _reasons(finding)], left=4)
-    if beyond:
-        console.print(Text("  not reached, because an earlier rule of the group fired"))
-        print_columns(console, [(", ".join(beyond),)], left=4)
+        console.print(Text(f"  {plain(miss.finding.rule.name)}"))
+        print_columns(console, _rows(miss), left=4)
+    for behind, missed in unreached.items():
+        console.print(Text(f"  not reached, because {plain(value(behind))} of their group fired first"))
+        held = ", ".join(miss.finding.rule.name for miss in missed if miss.finding.true)
+        others = ", ".join(miss.finding.rule.name for miss in missed if not miss.finding.true)
+        rows = [("conditions hold", held), ("conditions do not hold", others)]
+        print_columns(console, [row for row in rows if row[1]], left=4)
 
 
-def _reasons(finding: RuleFinding) -> Iterator[str]:
+def _rows(miss: Miss) -> Iterator[tuple[str, str]]:
+    """What is told of a miss: labels, and what stands behind them."""
+    finding = miss.finding
+    first = finding.first_miss
     of = len(finding.rule.conditions)
+    wanted = "" if first is None else asked(first.condition)
     if of > 1:
-        yield f"{finding.held} of {of} conditions held, then:"
-    if finding.first_miss is not None:
-        yield from _told(finding.first_miss)
+        yield "held", f"{finding.held} of {of} conditions{'' if first is None else '; the first that did not:'}"
+    if first is not None:
+        yield "wanted", wanted
+    yield from _labelled("seen", _seen(miss))
+    yield from _labelled("needed", _change(miss, wanted))
 
 
-def _told(finding: Finding) -> Iterator[str]:
-    match finding.condition:
-        case Negation():
-            yield "`negation`: all of its conditions held, and one must not"
-        case Connector(configs=configs) if configs.operator.upper() == "OR":
-            yield "`connector`: none of its conditions held"
-            for part in finding.parts:
-                for line in _told(part):
-                    yield f"  {line}"
-        case Connector():
-            yield from _told(finding.parts[-1])
-        case Dependency(configs=configs):
-            yield f"`dependency`: rule `{configs.reference}` would not fire"
-        case condition:
-            wanted = f"wanted {_quoted(finding.wanted)}, " if finding.wanted else ""
-            yield f"`{condition.type}`: {wanted}saw {_quoted(finding.seen)}"
+def _seen(miss: Miss) -> list[str]:
+    first = miss.finding.first_miss
+    return [] if first is None else list(dict.fromkeys(map(seen, deciding(first))))
 
 
-def _deepest(finding: Finding) -> Finding:
-    """The condition that decided: of a junction the last one that was looked at."""
-    while isinstance(finding.condition, Connector) and finding.parts:
-        finding = finding.parts[-1]
-    return finding
+def _change(miss: Miss, wanted: str) -> Iterator[str]:
+    """What would have to be so, a line for each answer."""
+    change = miss.change
+    if change.answers is None:
+        yield "nothing would make it fire" if change.exact else "too much to be told"
+        return
+    told = [answer(*one) for one in change.answers]
+    if len(told) == 1 and told[0].removesuffix(" this turn") == wanted.removesuffix(" this turn"):
+        yield "only that"
+        return
+    for number, text in enumerate(told):
+        yield f"and {text}" if number else text
 
 
-_LONGEST = 100
-
-
-def _quoted(text: str) -> str:
-    if not text:
-        return "nothing"
-    line = " ".join(text.split())
-    return f"`{line[: _LONGEST - 1]}…`" if len(line) > _LONGEST else f"`{line}`"
+def _labelled(label: str, lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(lines):
+        yield ("" if number else label), line

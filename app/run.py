@@ -1,19 +1,22 @@
 """`turnout run`: an agent, a few things said to it, and the turns that come of them."""
 
 import asyncio
-import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..engine.conversation import Conversation
 from ..engine.events import OperatorNote
 from ..engine.turns import Turn
-from ..rules.errors import UsageError
-from .agents import open_agent, tasks_from_file
-from .printing import print_json, print_problems
-from .reasons import missed, missed_data
+from ..rules.errors import LoadError, UsageError
+from ..rules.outputs import OutputSet
+from ..rules.parsing import parse_json
+from .agents import open_agent
+from .printing import print_json, print_problems, printer
+from .reasons import missed_data
+from .streams import reserved
+from .task_files import tasks_from_files
 from .transcript import print_turn
 
 _LONGEST_NAME = 16
@@ -47,7 +50,12 @@ def run(script: Script) -> int:
     if not script.says and not script.start:
         raise UsageError("nothing is said", 'add `--say "…"`, or `--start` for the opening turn')
     context = dict(_context(pair) for pair in script.context)
-    agent = open_agent(script.agent, [task for file in script.tasks for task in tasks_from_file(file)])
+    with reserved():  # tasks may print
+        return _run(script, context)
+
+
+def _run(script: Script, context: Mapping[str, object]) -> int:
+    agent = open_agent(script.agent, tasks_from_files(script.tasks))
     for fail in script.fails:
         task, _, message = fail.partition("=")
         agent = agent.failing(task, message) if message else agent.failing(task)
@@ -58,7 +66,9 @@ def run(script: Script) -> int:
     name = agent.definition.name
     if not 0 < len(name) <= _LONGEST_NAME:
         name = "agent"
-    return asyncio.run(_talk(conversation, script, context, notes, name))
+    outputs = [step.settings for step in agent.definition.steps if isinstance(step.settings, OutputSet)]
+    spoken = {output.action for one in outputs for output in one.output_set}
+    return asyncio.run(_talk(conversation, script, context, notes, name=name, spoken=spoken))
 
 
 async def _talk(
@@ -66,15 +76,26 @@ async def _talk(
     script: Script,
     context: Mapping[str, object],
     notes: list[OperatorNote],
+    *,
     name: str,
+    spoken: Collection[str],
 ) -> int:
     code = 0
     for said in [*([None] if script.start else []), *script.says]:
-        turn = await (conversation.start(context) if said is None else conversation.say(said, context))
+        try:
+            turn = await (conversation.start(context) if said is None else conversation.say(said, context))
+        except (Exception, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise  # it is the process that is asked to end, not a task that gave up
+            printer(talk=True).print(f"the turn was interrupted: {type(error).__name__}", soft_wrap=True)
+            return 1
         if script.as_json:
             print_json(turn_data(turn, why=script.why))
         else:
-            print_turn(turn, name, notes, why=script.why)
+            print_turn(turn, name, notes, why=script.why, spoken=spoken)
         notes.clear()
         if turn.state == "ERROR":
             code = 1
@@ -104,8 +125,7 @@ def turn_data(turn: Turn, *, why: bool = False) -> Mapping[str, object]:
         "modelView": [{"role": message.role, "text": message.text} for message in turn.model_view],
     }
     if why:
-        fired = set(turn.fired)
-        data["why"] = [missed_data(finding) for finding in missed(turn.explanations) if finding.rule.name not in fired]
+        data["why"] = [missed_data(miss) for miss in turn.misses]
     return data
 
 
@@ -114,9 +134,11 @@ def _context(pair: str) -> tuple[str, object]:
     key, found, text = pair.partition("=")
     if not found or not key:
         raise UsageError(f"`{pair}` is no context", "write `KEY=VALUE`")
-    if text[:1] in ("{", "[") or text in ("true", "false"):
-        try:
-            return key, json.loads(text)
-        except (ValueError, RecursionError):
-            return key, text
-    return key, text
+    if text[:1] not in ("{", "[") and text not in ("true", "false"):
+        return key, text
+    try:
+        return key, parse_json(text)
+    except LoadError as error:
+        problem = error.problems[0]
+        message = f"context `{key}` begins as JSON and is none: {problem.message}"
+        raise UsageError(message, problem.hint) from error

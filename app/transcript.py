@@ -1,6 +1,6 @@
 """A turn as people read it: what was said, the reply, and after a failure who is told what."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -8,21 +8,27 @@ from rich.text import Text
 from ..engine.events import OperatorNote
 from ..engine.steps import Outcome
 from ..engine.turns import Turn
+from ..rules.findings import listed
 from ..rules.values import JSON
 from .printing import plain, print_columns, printer
-from .reasons import print_missed
+from .reasons import ORDER, print_missed
 
 _LABELS = "bold"
 _MESSAGES = 4
 
 
-def print_turn(turn: Turn, name: str, notes: Sequence[OperatorNote], *, why: bool = False) -> None:
-    """Print a turn with the agent called `name`; `notes` are what its operator was told meanwhile."""
+def print_turn(
+    turn: Turn, name: str, notes: Sequence[OperatorNote], *, why: bool = False, spoken: Collection[str] = ()
+) -> None:
+    """Print a turn with the agent called `name`.
+
+    `notes` are what its operator was told meanwhile, `spoken` the actions that it has outputs for.
+    """
     console = printer()
     speech: list[tuple[str | Text, str | Text]] = []
-    if turn.input:
+    if turn.input or "CONVERSATION_START" not in turn.actions:
         speech.append(("you", turn.input))
-    speech += ((name, item) for item in _said(turn))
+    speech += ((name, item) for item in _said(turn, spoken))
     if replies := _choices(turn.quick_replies):
         speech.append(("", replies))
     print_columns(console, speech, labels=_LABELS)
@@ -36,9 +42,11 @@ def print_turn(turn: Turn, name: str, notes: Sequence[OperatorNote], *, why: boo
     console.print()
 
 
-def _said(turn: Turn) -> Iterable[str | Text]:
+def _said(turn: Turn, spoken: Collection[str]) -> Iterable[str | Text]:
     items = [text for item in turn.output if (text := _item(item))]
-    return items or [Text("(nothing)", style="dim")]
+    silent = turn.actions and not set(turn.actions) & set(spoken)
+    why = f": no output is written for {listed(turn.actions, 'or')}" if silent else ""
+    return items or [Text(f"(nothing{plain(why)})", style="dim")]
 
 
 def _item(item: JSON) -> str:
@@ -62,7 +70,7 @@ def _choices(replies: Iterable[JSON]) -> Text:
 
 def _print_failure(console: Console, turn: Turn, failed: Sequence[Outcome], notes: Sequence[OperatorNote]) -> None:
     console.print()
-    console.print(Text(f"  {_headline(turn, failed)}", style="yellow"))
+    print_columns(console, [(Text(_headline(turn, failed), style="yellow"),)], left=2)
     told = [error["text"] for error in turn.errors if isinstance(error, Mapping)]
     _section(console, "the caller is told", [(str(text),) for text in told] or [("nothing",)])
     seen = turn.model_view
@@ -106,4 +114,6 @@ def _print_reasons(console: Console, turn: Turn) -> None:
     console.print()
     fired = [plain(rule) for rule in turn.fired]
     console.print(Text(f"  rules that fired: {', '.join(fired) or 'none'}", style=_LABELS))
-    print_missed(console, (one for one in turn.explanations if one.rule.name not in turn.fired))
+    if missed := turn.misses:
+        console.print(Text(f"  why not the others, {ORDER}", style=_LABELS))
+        print_missed(console, missed)

@@ -29,7 +29,7 @@ from turnout.rules.agents import (
 )
 from turnout.rules.conditions import AnyCondition, Authored, NoConfigs
 from turnout.rules.facts import Attachment, FactsConfig, FactsFile, FactsStep, TaskDigest, TaskOutcome
-from turnout.rules.outputs import Alternatives, Item, Output, OutputSet, QuickReply
+from turnout.rules.outputs import Alternatives, Item, Output, OutputSet, QuickReply, Validation
 from turnout.rules.rulesets import Group, Rule, RuleSet
 
 PAGE = Path(__file__).with_name("configuration.md")
@@ -39,7 +39,8 @@ INTRODUCTION = """\
 
 Every key of every file, as it is written today. Older spellings load too, each with a note; an unknown key
 that looks like a misspelling is refused. `turnout check PATH` tells what is wrong with a file, and
-`turnout schema agent` (or `rules`, `outputs`, `httpcalls`, `facts`) prints a JSON Schema for your editor.
+`turnout schema agent` (or `workflow`, `rules`, `outputs`, `httpcalls`, `dictionary`, `facts`) prints a JSON
+Schema for your editor.
 
 This page is made from the models by `docs/generate.py`. `<id>` may be any name; a `uri` is a file name in the
 agent's folder, or an `eddi://` address that ends in the id of a file.
@@ -50,7 +51,7 @@ PARTS: tuple[tuple[str, str, tuple[type[Authored], ...]], ...] = (
     ("Workflow", "", (WorkflowFile, WorkflowStep, StepConfig, StepExtensions, DictionaryReference)),
     ("Dictionary", "", (Dictionary, Word, Phrase)),
     ("Rule set", "`<id>.behavior.json`.", (RuleSet, Group, Rule)),
-    ("Output set", "`<id>.output.json`.", (OutputSet, Output, Alternatives, QuickReply)),
+    ("Output set", "`<id>.output.json`.", (OutputSet, Output, Alternatives, QuickReply, Validation)),
     ("HTTP calls", "", (HttpCallsFile, HttpCall, HttpRequest, PostResponse, RetryInstruction)),
     (
         "Facts",
@@ -58,6 +59,17 @@ PARTS: tuple[tuple[str, str, tuple[type[Authored], ...]], ...] = (
         (FactsFile, FactsStep, Attachment, TaskOutcome, TaskDigest, FactsConfig, Capability),
     ),
 )
+
+NOTES: dict[type[Authored], str] = {
+    Policy: "What each mode means: [when a task fails](failures.md). Without `enabled`, the other keys mean nothing.",
+    WorkflowStep: "Types of built-in tasks: [names](names.md#tasks). `timeoutMs` is in milliseconds.",
+    StepConfig: "What the two flags mean: [settings of a rules step](failures.md#settings-of-a-rules-step).",
+    Word: "Expressions: [how they are written](expressions-and-paths.md#expressions).",
+    Output: "If no entry has the exact count, the highest value below it is taken, else the lowest.",
+    HttpCall: "Where the answer stands, and what can be in `{path}`: [paths](expressions-and-paths.md#paths).",
+    TaskOutcome: "A task that was skipped is left out.",
+}
+"""What the pages for people say about a model."""
 
 
 def page() -> str:
@@ -73,15 +85,19 @@ def _part(title: str, about: str, models: tuple[type[Authored], ...]) -> Iterato
         if model is not models[0]:
             yield f"### {_words(model)}\n"
         yield f"{cleandoc(model.__doc__ or '')}\n"
+        if model in NOTES:
+            yield f"{NOTES[model]}\n"
         yield "| key | value | default |\n| --- | --- | --- |"
         for key, info in _fields(model):
             yield f"| `{key}` | {_cell(_value(info.annotation))} | {_default(info)} |"
         yield ""
     if RuleSet in models:
         yield "### Conditions\n"
+        yield "They stand in the `conditions` of a rule. [Conditions](conditions.md) has an example of each."
+        yield "`connector` and `negation` have `conditions` of their own; no other type has.\n"
         yield "| type | it holds when … | `configs` |\n| --- | --- | --- |"
         yield from _table(get_args(AnyCondition))
-        yield "\n`conditions` of its own are used by `connector` and `negation` only.\n"
+        yield ""
     if OutputSet in models:
         yield "### Items\n"
         yield "| type | what it is | keys |\n| --- | --- | --- |"

@@ -103,7 +103,8 @@ def _beneath(error: BaseException) -> BaseException | None:
 
 def _typed(error: BaseException) -> ErrorType | None:
     try:
-        if not error.__dict__ and _says_nothing(type(error)):
+        kind_of_error: type = type(error)
+        if not error.__dict__ and _says_nothing(kind_of_error):
             return None
         named = getattr(error, "error_type", None)
         if isinstance(named, str) and named in _ERROR_TYPES:
@@ -130,7 +131,7 @@ def _status(holder: object) -> int:
 
 
 @lru_cache(maxsize=256)
-def _says_nothing(kind: type) -> bool:
+def _says_nothing(kind: "type[object]") -> bool:
     """Whether no exception of this class is typed unless an attribute was set on it."""
     asked = ("error_type", "status_code", "status", "response", "__getattr__")
     return (

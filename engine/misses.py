@@ -242,7 +242,7 @@ class Changes:
         return {atom for atom in entailed & self._true if not isinstance(self._relations.question(atom), _COUNTED)}
 
     def _after(self, flips: Sequence[int]) -> tuple[set[int], set[int]]:
-        """The atoms that hold after a change, as far as the questions' relations tell: with all in doubt, and without."""
+        """The atoms that hold after a change, as far as relations tell: with those in doubt, and without."""
         taken: dict[Hashable, Hashable] = {}
         made: set[int] = set()
         for flip in flips:

@@ -1,7 +1,7 @@
 """The files of an agent's folder, by kind and by the addresses that stand in its documents."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from .agents import AgentFile, Dictionary, HttpCallsFile, WorkflowFile
@@ -25,6 +25,24 @@ KINDS: Mapping[str, type[Authored]] = {
 }
 """What a file holds, by the part of its name before `.json`."""
 
+WORDS: Mapping[type[Authored], str] = {
+    AgentFile: "agent",
+    WorkflowFile: "workflow",
+    RuleSet: "rule set",
+    OutputSet: "output set",
+    HttpCallsFile: "set of calls",
+    Dictionary: "dictionary",
+}
+"""What a model is called in messages."""
+
+NOT_YET = {
+    "property": "property setters",
+    "langchain": "language models",
+    "llm": "language models",
+    "mcpcalls": "MCP calls",
+    "rag": "knowledge bases",
+}
+"""Files of tasks that are not built in yet, by the part of their name before `.json`."""
 
 _NOT_READ = ("descriptor", "snippet", "schedule")
 
@@ -32,9 +50,10 @@ _NOT_READ = ("descriptor", "snippet", "schedule")
 class AgentFiles:
     """The plain files of a folder, once it was walked, as paths relative to it. Links are not followed."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, endings: Collection[str] = ()) -> None:
         self.problems: list[Problem] = []
         self._root = root
+        self._endings = (".json", *endings)
         self._files: tuple[PurePosixPath, ...] = ()
         self._links: set[PurePosixPath] = set()
 
@@ -42,9 +61,19 @@ class AgentFiles:
         """Look at the folder; what cannot be looked into becomes a problem."""
         self._files = tuple(sorted(self._walked()))
 
+    def look_for(self, addresses: Iterable[str]) -> None:
+        """Look at no more than the files of these names."""
+        for name in filter(is_inside, addresses):
+            file = PurePosixPath(name)
+            way = [self._root / part for part in (file, *file.parents) if part.name]
+            if any(part.is_symlink() for part in way):
+                self._links.add(file)
+            elif (self._root / file).is_file():
+                self._files += (file,)
+
     def documents(self) -> list[PurePosixPath]:
-        """The JSON files that may belong to an agent's turns."""
-        return [file for file in self._files if file.suffix == ".json" and suffix(file) not in _NOT_READ]
+        """The documents that may belong to an agent's turns."""
+        return [file for file in self._files if file.suffix in self._endings and suffix(file) not in _NOT_READ]
 
     def named(self, address: str, folder: PurePosixPath) -> list[PurePosixPath]:
         """The files that an address in a document of `folder` can mean.
@@ -87,6 +116,12 @@ def suffix(file: PurePosixPath) -> str:
     """`behavior` of `weather.behavior.json`; empty for a file that is not JSON or has no such part."""
     stem, _, last = file.name.rpartition(".")
     return stem.rpartition(".")[2].lower() if last.lower() == "json" and stem else ""
+
+
+def article(model: type[Authored]) -> str:
+    """`a rule set`, `an agent`."""
+    word = WORDS[model]
+    return f"{'an' if word[0] in 'ao' else 'a'} {word}"
 
 
 def is_inside(address: str) -> bool:

@@ -9,9 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from .conditions import Authored
+from .conditions import Authored, Flag, Whole
 from .errors import Problem
+from .findings import Written
 from .outputs import OutputSet
+from .places import Pointer
 from .rulesets import RuleSet
 
 FailureMode = Literal["digest", "exclude_all", "keep_all"]
@@ -20,10 +22,10 @@ FailureMode = Literal["digest", "exclude_all", "keep_all"]
 class Policy(Authored):
     """What becomes of the writes of a failing task, and whether the turn goes on."""
 
-    enabled: bool = False
+    enabled: Flag = False
     on_failure: FailureMode = "digest"
-    continue_on_failure: bool = False
-    reroute_on_failure: bool = True
+    continue_on_failure: Flag = False
+    reroute_on_failure: Flag = True
 
 
 class MemoryPolicy(Authored):
@@ -43,8 +45,8 @@ class StepConfig(Authored):
     """A step's settings; `uri` addresses a file of the workflow's folder, the rest wins over that file's own."""
 
     uri: str | None = None
-    append_actions: bool | None = None
-    expressions_as_actions: bool | None = None
+    append_actions: Flag | None = None
+    expressions_as_actions: Flag | None = None
 
 
 class DictionaryReference(Authored):
@@ -66,7 +68,7 @@ class WorkflowStep(Authored):
     type: str
     config: StepConfig = StepConfig()
     extensions: StepExtensions = StepExtensions()
-    timeout_ms: Annotated[int, Field(ge=1)] | None = None
+    timeout_ms: Annotated[Whole, Field(ge=1, le=2**31 - 1)] | None = None
 
 
 class WorkflowFile(Authored):
@@ -99,9 +101,17 @@ class Dictionary(Authored):
 class RetryInstruction(Authored):
     """When a call is tried again, how often, and the first pause (doubled each time), in milliseconds."""
 
-    max_retries: Annotated[int, Field(ge=0, le=10)] = 3
-    exponential_backoff_delay_in_millis: Annotated[int, Field(ge=0)] = 1000
-    retry_on_http_codes: tuple[int, ...] = (502, 503)
+    max_retries: Annotated[Whole, Field(ge=0, le=10)] = 3
+    exponential_backoff_delay_in_millis: Annotated[Whole, Field(ge=0)] = 1000
+    retry_on_http_codes: tuple[Whole, ...] = (502, 503)
+
+
+_PATH = r"[A-Za-z_][\w.\[\]-]*"
+PLACEHOLDER = rf"\[\[\$\{{({_PATH})\}}\]\]|\[\(\$\{{({_PATH})\}}\)\]|\{{({_PATH})\}}"
+"""The pattern of `{path}`, and of what older files have, `[[${path}]]` and `[(${path})]`; for `re.ASCII`."""
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE")
+"""The methods of HTTP that a call may have, in any case."""
 
 
 class HttpRequest(Authored):
@@ -126,9 +136,9 @@ class HttpCall(Authored):
 
     name: str
     actions: tuple[str, ...] = ()
-    save_response: bool = False
+    save_response: Flag = False
     response_object_name: str | None = None
-    fail_on_status: bool | None = None
+    fail_on_status: Flag | None = None
     request: HttpRequest = HttpRequest()
     post_response: PostResponse = PostResponse()
 
@@ -186,13 +196,15 @@ class StepDefinition:
     task: str
     settings: Settings | None = None
     timeout_ms: int | None = None
+    place: tuple[Written, Pointer] | None = field(default=None, compare=False, repr=False)
+    """Where the step is written: its document, and a pointer into it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentDefinition:
     """An agent, ready to be run: its policy and the steps of each turn, in order.
 
-    `notes` holds the warnings and migrations met while reading.
+    `notes` holds the warnings and migrations met while reading, `sources` the documents that were read.
     """
 
     name: str
@@ -200,3 +212,4 @@ class AgentDefinition:
     steps: tuple[StepDefinition, ...] = ()
     surroundings: Surroundings = field(default_factory=Surroundings)
     notes: tuple[Problem, ...] = ()
+    sources: tuple[Written, ...] = field(default=(), compare=False, repr=False)

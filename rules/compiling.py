@@ -62,6 +62,24 @@ def compile_rule_set(rule_set: RuleSet) -> CompiledRuleSet:
     )
 
 
+def compile_conditions(
+    rule_set: RuleSet, conditions: Iterable[c.AnyCondition]
+) -> tuple[list[Formula], tuple[q.Question, ...]]:
+    """Compile conditions of `rule_set` one by one: a formula each, and the question of each atom, that of 1 first.
+
+    Raises `LoadError` where rules depend on one another in a circle.
+    """
+    rules = tuple(rule for group in rule_set.behavior_groups for rule in group.rules)
+    asked = list(conditions)
+    compiler = _Compiler(rules)
+    wanted = {*dependencies(asked), *dependencies(each for rule in rules for each in rule.conditions)}
+    for number in dependency_order(rules):
+        if rules[number].name in wanted:
+            compiler.rule(number)
+    formulas = [compiler.condition(condition) for condition in asked]
+    return formulas, tuple(question for _, question in compiler.atoms)
+
+
 def dependencies(conditions: Iterable[c.AnyCondition]) -> Iterator[str]:
     """The names of the rules that `conditions` refer to by `dependency`, at any depth."""
     for condition in conditions:
@@ -89,7 +107,7 @@ def dependency_order(rules: Sequence[Rule]) -> list[int]:
         raise LoadError(
             [
                 Problem(
-                    code="R010",
+                    code="S001",
                     message=f"rules depend on one another in a circle: {chain}",
                     hint="remove one of these dependencies",
                 )
@@ -109,9 +127,12 @@ class _Compiler:
 
     def rule(self, number: int) -> Formula:
         rule = self._rules[number]
-        formula = conjunction(self._outcome(condition)[0] for condition in rule.conditions)
+        formula = conjunction(map(self.condition, rule.conditions))
         self._named.setdefault(rule.name, []).append(formula)
         return formula
+
+    def condition(self, condition: c.AnyCondition) -> Formula:
+        return self._outcome(condition)[0]
 
     def _atom(self, question: q.Question) -> int:
         return self.atoms.setdefault((type(question), question), len(self.atoms) + 1)

@@ -42,6 +42,11 @@ def lenient(text: str) -> int:
         return 1
 
 
+def _positive(text: str) -> None:
+    if integer(text) < 1:
+        raise ValueError("must be at least 1")
+
+
 def _checked(check: Callable[[str], object]) -> AfterValidator:
     def keep(text: str) -> str:
         check(text)
@@ -54,9 +59,15 @@ def _checked(check: Callable[[str], object]) -> AfterValidator:
 NOT_BLANK = r"[^\x00-\x20]"
 SOME_ACTION = r"[^\x00-\x20,]"
 AND_OR = r"^(?i-u:and|or)$"
+TASK_ID = r"^[^\s,]+$"
 Filled = Annotated[str, Field(pattern=NOT_BLANK)]
 ActionList = Annotated[str, Field(pattern=SOME_ACTION)]
+TaskId = Annotated[str, Field(pattern=TASK_ID)]
 Number = Annotated[str, _checked(integer)]
+Count = Annotated[str, _checked(_positive)]
+# Strict, so that true is no number and "yes" no truth; what old files write as texts is read by the migration.
+Whole = Annotated[int, Field(strict=True)]
+Flag = Annotated[bool, Field(strict=True)]
 UNSET = "-1"
 
 
@@ -278,11 +289,11 @@ class DeploymentContext(Authored):
 class OutcomeConfigs(Authored):
     """How a task ended in the step that `occurrence` names, and how often in a row before it."""
 
-    task_id: Filled
+    task_id: TaskId
     status: Literal["succeeded", "failed"] = "failed"
     error_type: ErrorType | None = None
     occurrence: Occurrence = "currentStep"
-    min_consecutive: Number = "1"
+    min_consecutive: Count = "1"
 
 
 class OutcomeMatcher(Authored):
@@ -296,7 +307,7 @@ class OutcomeMatcher(Authored):
 class DigestConfigs(Authored):
     """`contains` is looked for in the digest of the task, as it stands; absent asks only for a digest."""
 
-    task_id: Filled
+    task_id: TaskId
     contains: str = ""
     occurrence: Occurrence = "currentStep"
 
@@ -339,6 +350,16 @@ for _model in get_args(AnyCondition):
 def task_name(task_id: str) -> str:
     """A task's plain name: `eddi://ai.labs.llm` and `ai.labs.llm` are one task."""
     return task_id.removeprefix("eddi://")
+
+
+SAME_TASK = {"ai.labs.rules": "ai.labs.behavior", "ai.labs.apicalls": "ai.labs.httpcalls"}
+"""Newer names of step types, and the ids of their tasks."""
+
+
+def step_task(type: str) -> str:
+    """The plain id of the task that a step of this type runs."""
+    name = task_name(type.partition("?")[0])
+    return SAME_TASK.get(name, name)
 
 
 def action_run(actions: str) -> tuple[str, ...]:

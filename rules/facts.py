@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from .agents import Capability
 from .checking import checked
-from .conditions import Authored, ErrorType
+from .conditions import Authored, ErrorType, Flag
 from .errors import LoadError, Problem
 from .findings import kind, listed, shown
 from .outputs import AnyEntries
@@ -67,8 +67,8 @@ class FactsStep(Authored):
 class FactsConfig(Authored):
     """The settings of the rules step; they win over those of the rule set."""
 
-    append_actions: bool | None = None
-    expressions_as_actions: bool | None = None
+    append_actions: Flag | None = None
+    expressions_as_actions: Flag | None = None
 
 
 class FactsFile(Authored):

@@ -1,5 +1,7 @@
 """What was found while reading, before its place in the text is known, and the codes of problems."""
 
+import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -28,12 +30,16 @@ CODES = {
     "V005": "a text is blank",
     "V006": "a number is out of range",
     "V007": "a value is not as it must be",
-    "R001": "rules depend on each other in a circle",
-    "R002": "a dependency names a rule that does not exist",
-    "R003": "two rules have one name",
-    "R004": "a JSON path cannot be read",
-    "R005": "conditions are nested too deep",
-    "R006": "a condition has conditions that it does not use",
+    "V008": "bounds can never hold",
+    "S001": "rules depend on each other in a circle",
+    "S002": "a dependency names a rule that does not exist",
+    "S003": "two rules have one name",
+    "S004": "a JSON path cannot be read",
+    "S005": "conditions are nested too deep",
+    "S006": "a condition has conditions that it does not use",
+    "H001": "the address of a server cannot be called",
+    "H002": "a placeholder is not closed",
+    "H003": "a placeholder nearly names something",
     "M001": "an older key was read as today's",
     "M002": "an older spelling of a type was read as today's",
     "M003": "an older value was read as today's",
@@ -49,6 +55,36 @@ CODES = {
     "A008": "a step needs a file",
     "A009": "a step's type is not a task id",
     "A010": "a part of a step is not used",
+    "A011": "the type of a step is unknown",
+    "A012": "a step is skipped, for its type is an address of another scheme",
+    "A013": "a task is not built in yet",
+    "A014": "a file is of another kind than is needed",
+    "A015": "a link, a folder or the like stands where a file is needed",
+    "A016": "a kind of file is not read yet",
+    "C001": "a check names a task that no step runs",
+    "C002": "a check names a rule that does not exist",
+    "C003": "a check expects a state that does not exist",
+    "C004": "a check says twice what a task does",
+    "C005": "a check lets HTTP calls answer with something that is no object",
+    "L001": "a failure is asked about where it can never be seen",
+    "L002": "nothing answers the failure of a task",
+    "L003": "the answer to a task's failure needs that task",
+    "L004": "rules drop the action of a failure",
+    "L005": "the failure policy has a setting without effect",
+    "L021": "a task does not exist",
+    "L022": "a rule can never be reached",
+    "L023": "a rule without conditions stands before others",
+    "L024": "conditions contradict each other",
+    "L025": "a condition adds nothing",
+    "L026": "a rule is counted that does not exist",
+    "L030": "an action is asked for that nothing emits",
+    "L031": "an action is emitted that nothing answers",
+    "L032": "an output is never said",
+    "L033": "a run of actions looks like a set",
+    "L034": "the outputs of an action leave out a count",
+    "L090": "a silence has no use",
+    "U001": "a call cannot be carried out as it was made",
+    "X001": "a line of a batch could not be answered",
 }
 """Every code of a problem, with what it stands for. Codes are stable, and never used for something else."""
 
@@ -71,7 +107,7 @@ class Finding:
         return replace(self, spot=Spot(pointer, self.spot.at_key))
 
 
-class Source(Protocol):
+class Written(Protocol):
     """Something that was read: its model, its file, and where in that file things stand."""
 
     @property
@@ -89,10 +125,32 @@ class Source(Protocol):
 def placed(findings: Sequence[Finding], file: str, places: Places | None) -> tuple[Problem, ...]:
     """The findings as problems, in reading order; where places are not known they have no line and stay as they are."""
     if places is None:
-        return tuple(_problem(finding, file, (0, 0)) for finding in findings)
+        return _limited([_problem(finding, file, (0, 0)) for finding in findings])
     found = places([finding.spot for finding in findings]) if findings else []
     together = sorted(zip(found, findings, strict=True), key=lambda pair: pair[0])
-    return tuple(_problem(finding, file, place) for place, finding in together)
+    return _limited([_problem(finding, file, place) for place, finding in together])
+
+
+MOST = 100
+"""How many problems of one code and severity are told of a file."""
+
+
+def _limited(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """The first problems of each code and severity, and after them how many more there are."""
+    if len(problems) <= MOST:
+        return tuple(problems)
+    counts = Counter((one.code, one.severity) for one in problems)
+    seen: Counter[tuple[str, str]] = Counter()
+    told: list[Problem] = []
+    for problem in problems:
+        key = (problem.code, problem.severity)
+        seen[key] += 1
+        if seen[key] <= MOST:
+            told.append(problem)
+        elif seen[key] == MOST + 1:
+            message = f"and {counts[key] - MOST} more of these"
+            told.append(replace(problem, message=message, hint="mend the others first"))
+    return tuple(told)
 
 
 def _problem(finding: Finding, file: str, place: tuple[int, int]) -> Problem:
@@ -112,7 +170,7 @@ _LONGEST = 60
 
 def shown(value: object) -> str:
     """A value as a message shows it: in backticks, on one line, cut when long."""
-    text = value if isinstance(value, str) else repr(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     if len(text) <= _LONGEST and text.isprintable():
         return f"`{text}`"
     text = "".join(

@@ -1,21 +1,39 @@
 """JSON paths into the objects of a conversation's context.
 
-The syntax is that of the library python-jsonpath (RFC 9535 and more). As in the reference, a path without `$`
-is read from the top, and one that can find several values finds a list.
+The syntax is that of the library python-jsonpath (RFC 9535 and more), without regular expressions. As in the
+reference, a path without `$` is read from the top, and one that can find several values finds a list.
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import cast
+from typing import Any, NoReturn, cast
 
 import jsonpath
 from jsonpath.exceptions import JSONPathError
+from jsonpath.parse import Parser
+from jsonpath.stream import TokenStream
+from jsonpath.token import Token
 
 from .values import JSON, MAX_DEPTH
+
+_REFUSED = "regular expressions (`match`, `search`, `=~`) are not supported"
+
+
+class _Parser(Parser):
+    def parse_regex(self, stream: TokenStream) -> NoReturn:  # noqa: ARG002 - the library's signature
+        raise ValueError(_REFUSED)
 
 
 class _Environment(jsonpath.JSONPathEnvironment):
     max_recursion_depth = MAX_DEPTH + 1
+    parser_class = _Parser
+
+    # INVARIANT: no regular expression is compiled or tried. Either may take for ever, even with a time-out, which
+    # bounds a match but no compilation; and a pattern may come from the context.
+    def validate_function_extension_signature(self, token: Token, args: list[Any]) -> list[Any]:
+        if token.value in ("match", "search"):
+            raise ValueError(_REFUSED)
+        return super().validate_function_extension_signature(token, args)
 
 
 _ENVIRONMENT = _Environment()

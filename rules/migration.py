@@ -7,19 +7,20 @@ import json
 from typing import get_args
 
 from .checking import nested_too_deep
-from .conditions import MAX_NESTING, Occurrence
+from .conditions import MAX_NESTING, Occurrence, integer
 from .findings import listed, shown
 from .places import Pointer
 from .reshaping import RESHAPES, Entries
 from .shapes import CONDITION, CURRENT, DEAD, TYPES, Model, Shape, shape_of
 from .spelling import nearest
 from .trails import Node, Trail
-from .values import freeze
+from .values import MAX_DEPTH, freeze
 
 OLD_OCCURRENCES = {"current": get_args(Occurrence)[0]}
 """Older values of `occurrence`, and today's."""
 
 _BLANK = "".join(map(chr, range(0x21)))  # what the reference trims
+_BARE = "write it without quotes"
 _OLD_TYPE = "ai.labs.behavior.conditions."
 _HARMLESS: Entries = {"type": "deploymentContext"}
 
@@ -36,6 +37,7 @@ class Migration:
         if isinstance(self.data, dict) and self.data and not self.data.keys() & (shape.known | shape.unused):
             expected = listed(sorted(shape.known), "or")
             message = f"this is something else than expected: none of its keys is {expected}"
+            self.trail.findings.clear()  # of a document that is meant for something else, nothing else counts
             self.trail.find("K005", message, None, hint="check which file this is")
 
     def origin(self, pointer: Pointer) -> Pointer:
@@ -67,6 +69,8 @@ class Migration:
 
     def _typed(self, entries: Entries, shape: Shape, at: Node) -> tuple[Entries, Shape | None]:
         """An object of a tagged union with its type as it is spelled today, and the shape of that type."""
+        if shape.tag not in entries:
+            entries = self._tagged(entries, shape, at)
         written = entries.get(shape.tag)
         if not isinstance(written, str):
             return entries, None
@@ -80,6 +84,16 @@ class Migration:
                 return {**entries, "type": legal}, variant
         return entries, None
 
+    def _tagged(self, entries: Entries, shape: Shape, at: Node) -> Entries:
+        """An object whose type may stand under a misspelt key, with the key that was meant."""
+        for written in entries:
+            if nearest(written, [shape.tag]) and not any(written in each.known for each in shape.variants.values()):
+                message = f"there is no key {shown(written)} here"
+                self.trail.find("K001", message, (at, written), hint=f"did you mean `{shape.tag}`?", key=True)
+                self.trail.move((at, shape.tag), (at, written))
+                return {shape.tag if key == written else key: value for key, value in entries.items()}
+        return entries
+
     def _tidied(self, entries: Entries, shape: Shape, at: Node) -> Entries:
         """A copy of the object with today's keys, without nulls that mean nothing."""
         tidy: Entries = {}
@@ -92,7 +106,11 @@ class Migration:
             if tidy.get(key):
                 self.trail.clash(written if key != written else self._other(entries, key, shape), key, at)
                 continue
-            tidy[key] = self._text(key, value, (at, written)) if shape.texts else value
+            if shape.texts:
+                value = self._text(key, value, (at, written))  # noqa: PLW2901 - as it is read
+            elif (wanted := shape.scalars.get(key)) is not None:
+                value = self._scalar(value, wanted, (at, written))  # noqa: PLW2901
+            tidy[key] = value
             if key != written:
                 self.trail.move((at, key), (at, written))
         return tidy
@@ -112,6 +130,19 @@ class Migration:
                 return today
         return json.dumps(value) if isinstance(value, bool | int | float) else value
 
+    def _scalar(self, value: object, wanted: type, at: Node) -> object:
+        """A number or a truth, which may be written as a text, and a whole number as 5.0."""
+        if isinstance(value, float):
+            return int(value) if wanted is int and value.is_integer() else value
+        if not isinstance(value, str):
+            return value
+        try:
+            read = integer(value) if wanted is int else {"true": True, "false": False}[value]
+        except (KeyError, ValueError):
+            return value
+        self.trail.find("M003", f"{shown(json.dumps(value))} is read as {shown(read)}", at, hint=_BARE, severity="note")
+        return read
+
     def _key(self, written: str, value: object, shape: Shape, at: Node) -> str | None:
         """Today's name of an unknown key; None to leave it out."""
         here: Node = (at, written)
@@ -127,7 +158,8 @@ class Migration:
         try:
             freeze(value)  # it is kept as it is, so that nobody else will look at it
         except ValueError as error:
-            self.trail.find("J007", f"{shown(written)} cannot be kept: {error}", here)
+            hint = f"nest it at most {MAX_DEPTH} deep" if "deep" in str(error) else "write another value"
+            self.trail.find("J007", f"{shown(written)} cannot be kept: {error}", here, hint=hint)
             return None
         if written in shape.unused:
             message = f"`{written}` is kept and not used here"

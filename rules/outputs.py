@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from .conditions import Authored
+from .conditions import Authored, Flag, Whole
 from .values import freeze
 
 
@@ -22,7 +22,7 @@ class Text(Authored):
 
     type: Literal["text"]
     text: str = ""
-    delay: int = 0
+    delay: Whole = 0
 
 
 class Image(Authored):
@@ -39,7 +39,7 @@ class AgentFace(Authored):
     type: Literal["agentFace"]
     uri: str | None = None
     alt: str | None = None
-    delay: int = 0
+    delay: Whole = 0
 
 
 class QuickReply(Authored):
@@ -47,13 +47,21 @@ class QuickReply(Authored):
 
     value: str = ""
     expressions: str | None = None
-    is_default: bool = False
+    is_default: Flag = False
 
 
 class QuickReplyItem(QuickReply):
     """A quick reply drawn among alternatives."""
 
     type: Literal["quickReply"]
+
+
+class Validation(Authored):
+    """How long the text in a field may be, and what is said of one that is not."""
+
+    min_length: Annotated[Whole, Field(ge=0)] | None = None
+    max_length: Annotated[Whole, Field(ge=0)] | None = None
+    validation_error_message: str | None = None
 
 
 class InputField(Authored):
@@ -64,7 +72,7 @@ class InputField(Authored):
     placeholder: str | None = None
     label: str | None = None
     default_value: str | None = None
-    validation: AnyEntries | None = None
+    validation: Validation | None = None
 
 
 class ApplicationLink(Authored):
@@ -73,7 +81,7 @@ class ApplicationLink(Authored):
     type: Literal["applicationLink"]
     path: str | None = None
     label: str | None = None
-    delay: int = 0
+    delay: Whole = 0
 
 
 class Button(Authored):
@@ -107,7 +115,7 @@ class Output(Authored):
     """What is said for `action` when earlier steps had it `timesOccurred` times."""
 
     action: str
-    times_occurred: Annotated[int, Field(ge=0)] = 0
+    times_occurred: Annotated[Whole, Field(ge=0)] = 0
     outputs: tuple[Alternatives, ...] = ()
     quick_replies: tuple[QuickReply, ...] = ()
 

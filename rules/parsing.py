@@ -2,11 +2,14 @@
 
 import json
 import math
+import re
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from .errors import LoadError
-from .findings import Finding, placed
+from .findings import Finding, placed, shown
 from .places import Spot, first_scalar, line_and_column, repeated_keys
+from .values import MAX_DEPTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,7 +51,9 @@ def parse_text(source: str | bytes, file: str = "") -> ParsedText:
     except json.JSONDecodeError as error:
         raise _refusal(file, text, error.pos, _words(text, error)) from error
     except RecursionError as error:
-        raise _too_deep(file) from error
+        hint = f"nest them at most {MAX_DEPTH} deep"
+        words = ("J007", "lists and objects are nested too deep", hint)
+        raise _refusal(file, text, _too_deep(text), words) from error
     except ValueError as error:  # a number: NaN, infinite, or an integer of thousands of digits
         offset = first_scalar(text, _unreadable) or 0
         number = "the number must be finite and of a usual length"
@@ -56,22 +61,35 @@ def parse_text(source: str | bytes, file: str = "") -> ParsedText:
     return ParsedText(data=data, text=text, findings=tuple(_repetitions(text)) if repeated else ())
 
 
-def _too_deep(file: str) -> LoadError:
-    message = "lists and objects are nested too deep"
-    return LoadError(placed([Finding(code="J007", message=message)], file, None))
+_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+
+
+def _too_deep(text: str) -> int:
+    """The offset of the first bracket that stands deeper than values may nest."""
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        depth += (found[0] in "[{") - (found[0] in "]}")
+        if depth > MAX_DEPTH:
+            return found.start()
+    return 0
 
 
 def _repetitions(text: str) -> list[Finding]:
+    again = Counter(repeated_keys(text))
     return [
         Finding(
             code="J008",
-            message=f"`{pointer[-1]}` stands twice in one object, and the last one counts",
+            message=f"{shown(pointer[-1])} stands {_times(count + 1)} in one object, and the last one counts",
             hint="remove the one that is not meant",
             severity="warning",
             spot=Spot(pointer, at_key=True),
         )
-        for pointer in repeated_keys(text)
+        for pointer, count in again.items()
     ]
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
 
 
 def _constant(word: str) -> float:
@@ -98,8 +116,10 @@ def _unreadable(token: str) -> bool:
 
 
 def _decoded(source: bytes, file: str) -> str:
-    if source.startswith((b"\xff\xfe", b"\xfe\xff")) or source[:2].count(0) == 1:
-        finding = Finding(code="J001", message="the text is UTF-16, not UTF-8", hint="save it as UTF-8")
+    wide = source.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")) or source[:4].count(0) == 3
+    if wide or source.startswith((b"\xff\xfe", b"\xfe\xff")) or source[:2].count(0) == 1:
+        message = f"the text is UTF-{32 if wide else 16}, not UTF-8"
+        finding = Finding(code="J001", message=message, hint="save it as UTF-8")
         raise LoadError(placed([finding], file, None))
     try:
         return source.decode()
@@ -144,6 +164,8 @@ def _words(text: str, error: json.JSONDecodeError) -> tuple[str, str, str]:
         return "J003", f"a comma stands before `{rest[0]}`", "remove the comma"
     if rest[0] == "," and error.msg.startswith("Expecting value"):
         return "J003", "a value is missing before `,`", "write the value, or remove one comma"
+    if rest[0] == "\ufeff":
+        return "J003", "a second byte order mark (U+FEFF) stands here", "remove it"
     if rest.startswith(("//", "/*", "#")):
         return "J003", "JSON has no comments", "remove the comment, or use a key that begins with `_`"
     if rest[0] in "'`\u201c\u201d\u2018\u2019":

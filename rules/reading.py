@@ -1,7 +1,7 @@
 """Documents to models: parsing, migration, validation and checks, with all that is wrong told at once."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +10,7 @@ from typing import Generic, TypeAlias, TypeVar
 from pydantic import ValidationError
 
 from .agents import AgentFile, Dictionary, HttpCallsFile, WorkflowFile
-from .checking import checked
+from .checking import checked, checked_calls
 from .conditions import Authored
 from .errors import LoadError, Problem, Severity
 from .findings import Finding, placed
@@ -19,6 +19,8 @@ from .outputs import OutputSet
 from .parsing import parse_json, parse_text
 from .places import Places, Pointer, Spot, locate_all
 from .rulesets import RuleSet
+from .silences import silence
+from .step_types import checked_workflow
 from .wording import attributed, explained
 
 __all__ = [
@@ -37,6 +39,8 @@ __all__ = [
 
 Source: TypeAlias = "str | bytes | dict[str, object]"
 """A document: JSON text, UTF-8 bytes of it, or its data."""
+
+_OTHER: dict[str | int, str] = {"rules": "behaviorRules"}
 
 M = TypeVar("M", bound=Authored)
 M_co = TypeVar("M_co", bound=Authored, covariant=True)
@@ -77,6 +81,17 @@ class Document(Generic[M_co]):
     def loads(self) -> bool:
         """Whether there is a model, and no error."""
         return self.model is not None and all(problem.severity != "error" for problem in self.problems)
+
+    def locate(self, spots: Sequence[Spot]) -> list[tuple[int, int]]:
+        """Line and column of each spot, whose pointer leads into the model as it is written; 0 where unknown."""
+        if self.places is None:
+            return [(0, 0)] * len(spots)
+        if self.migration is not None:
+            return self.places([Spot(self.migration.origin(spot.pointer), spot.at_key) for spot in spots])
+        # Today's keys were not migrated, and one has two spellings: what exists stands behind its nearest parent.
+        other = [Spot(tuple(_OTHER.get(step, step) for step in spot.pointer), spot.at_key) for spot in spots]
+        found = self.places([*spots, *other])
+        return [max(pair) for pair in zip(found[: len(spots)], found[len(spots) :], strict=True)]
 
     def problem(
         self, code: str, message: str, pointer: Pointer, *, hint: str = "", severity: Severity = "error"
@@ -141,11 +156,29 @@ def _validated(model: type[M], migration: Migration) -> tuple[M | None, list[Fin
         told = {one.code for one in migration.trail.findings}  # what it cut off for its depth is not told twice
         later = [one for one in _checked(result) if one.code not in told]
     except ValidationError as error:
-        result, later = None, list(explained(error, migration.data, model))
+        meant = all(one.code != "K005" for one in migration.trail.findings)  # else what is missing says nothing
+        result, later = None, list(explained(error, migration.data, model)) if meant else []
     return result, [one.at(migration.origin(one.spot.pointer)) for one in later]
 
 
 def _checked(result: Authored | None) -> Iterator[Finding]:
+    return (one for one in _found(result) if one.severity == "error" or not _is_silenced(result, one))
+
+
+def _is_silenced(result: Authored | None, one: Finding) -> bool:
+    return silence(result, one.spot.pointer, one.code) is not None
+
+
+def warnings(model: object) -> Iterator[Finding]:
+    """What is worth a warning in a model that loads, silenced or not, at pointers into it."""
+    return (one for one in _found(model) if one.severity == "warning")
+
+
+def _found(result: object) -> Iterator[Finding]:
+    if isinstance(result, WorkflowFile):
+        return checked_workflow(result)
+    if isinstance(result, HttpCallsFile):
+        return checked_calls(result)
     return checked(result) if isinstance(result, RuleSet) else iter(())
 
 

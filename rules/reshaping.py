@@ -10,6 +10,7 @@ from .conditions import Connector, Negation
 from .outputs import Alternatives, Output
 from .rulesets import RuleSet
 from .shapes import Model
+from .spelling import nearest
 from .trails import Node, Trail
 
 Entries: TypeAlias = dict[str, object]
@@ -99,7 +100,7 @@ def _typed_item(trail: Trail, item: object, outer: object, at: Node) -> object:
         trail.note(message, "write an object", at)
         trail.move((at, key), at)
         return {"type": kind, key: item}
-    if item.__class__ is not dict or "type" in item:
+    if item.__class__ is not dict or any(nearest(key, ["type"]) for key in item):
         return item
     entries: Entries = item
     kind = outer if isinstance(outer, str) else _guessed(entries)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field
 
-from .conditions import Authored, Condition
+from .conditions import Authored, Condition, Flag
 
 Strategy = Literal["executeUntilFirstSuccess", "executeAll", ""]
 
@@ -37,5 +37,5 @@ class RuleSet(Authored):
     """Groups that are all evaluated, in order, on the same facts."""
 
     behavior_groups: tuple[Group, ...] = ()
-    append_actions: bool | None = None
-    expressions_as_actions: bool | None = None
+    append_actions: Flag | None = None
+    expressions_as_actions: Flag | None = None

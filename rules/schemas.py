@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from .agents import AgentFile, HttpCallsFile
+from .agents import AgentFile, Dictionary, HttpCallsFile, WorkflowFile
 from .conditions import Authored
 from .errors import UsageError
+from .facts import FactsFile
 from .findings import listed
 from .outputs import OutputSet
 from .rulesets import RuleSet
@@ -12,9 +13,12 @@ from .spelling import nearest
 
 SCHEMAS: Mapping[str, type[Authored]] = {
     "agent": AgentFile,
+    "workflow": WorkflowFile,
     "rules": RuleSet,
     "outputs": OutputSet,
     "httpcalls": HttpCallsFile,
+    "dictionary": Dictionary,
+    "facts": FactsFile,
 }
 """What there are schemas of, and the models that they are made from."""
 

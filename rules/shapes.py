@@ -27,6 +27,8 @@ class Shape:
     nested: tuple[tuple[str, "Shape"], ...] = ()
     texts: bool = False
     """Whether numbers, true and false count as their texts."""
+    scalars: Mapping[str, type] = field(default_factory=dict)
+    """Keys of whole numbers and of truths, which older files have as texts."""
     loose: bool = False
     """Whether unknown keys are somebody else's affair."""
     tag: str = ""
@@ -109,6 +111,7 @@ def _fill(shape: Shape, model: Model) -> None:
     shape.known = frozenset(fields) | RESHAPED.get(model, frozenset())
     shape.required = tuple(key for key, info in fields.items() if info.is_required() and key != "type")
     shape.literal = frozenset(key for key, info in fields.items() if get_origin(info.annotation) is Literal)
+    shape.scalars = {key: kind for key, info in fields.items() if (kind := _scalar(info.annotation)) is not None}
     shape.aliases = ALIASES.get(model, {})
     shape.unused = UNUSED.get(model, frozenset())
     shape.loose = model in _LOOSE
@@ -130,6 +133,14 @@ def _models(annotation: object) -> tuple[Model, ...]:
     if isinstance(annotation, type) and issubclass(annotation, Authored):
         return (annotation,)
     return tuple(model for part in get_args(annotation) for model in _models(part))
+
+
+def _scalar(annotation: object) -> type | None:
+    """`int` or `bool` where an annotation speaks of one, in whatever it is wrapped."""
+    if annotation is int or annotation is bool:
+        return annotation
+    parts = () if get_origin(annotation) is tuple else get_args(annotation)
+    return next((found for part in parts if (found := _scalar(part)) is not None), None)
 
 
 def _tag(model: Model) -> tuple[str, str]:

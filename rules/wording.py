@@ -8,11 +8,12 @@ from typing import NamedTuple, TypeAlias
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from .conditions import AND_OR, SOME_ACTION
+from .conditions import AND_OR, SOME_ACTION, TASK_ID
 from .findings import Finding, kind, listed, shown
 from .places import Pointer, Spot
 from .shapes import CONDITION, Model, Shape, shape_of
 from .spelling import nearest
+from .values import BLANKS
 
 _NAMED = {
     "behaviorGroups": ("group", "name"),
@@ -22,8 +23,19 @@ _NAMED = {
     "outputSet": ("output", "action"),
     "workflowSteps": ("step", "type"),
     "httpCalls": ("call", "name"),
+    "dictionaries": ("dictionary", "type"),
+    "words": ("word", "word"),
+    "phrases": ("phrase", "phrase"),
+    "capabilities": ("capability", "skill"),
+    "steps": ("step", ""),
+    "outcomes": ("outcome", "task"),
+    "digests": ("digest", "taskId"),
 }
 """Lists whose elements a message names, with the word for an element and the key of its name."""
+
+
+_TYPED = {"conditions": "a condition", "children": "a condition", "valueAlternatives": "an alternative"}
+"""Lists whose elements are named by their type, and what one without a type is called."""
 
 
 def explained(error: ValidationError, data: object, model: Model) -> Iterator[Finding]:
@@ -45,7 +57,9 @@ def attributed(finding: Finding, data: object) -> Finding:
 
 def _told(message: str, data: object, pointer: Pointer) -> str:
     about = subject(data, pointer)
-    return f"{about}: {message}" if about else message
+    if not about:
+        return f"the document {message}" if message.startswith(("requires ", "needs ")) else message
+    return f"{about}: {message}"
 
 
 def _blamed(details: ErrorDetails, pointer: Pointer) -> Pointer:
@@ -72,8 +86,8 @@ def subject(data: object, pointer: Pointer) -> str:
             word, name = _NAMED[key]
             text = data.get(name) if isinstance(data, dict) else None
             about = f"{word} {shown(text)}" if isinstance(text, str) and text else f"{word} {step + 1}"
-        elif key in ("conditions", "children", "valueAlternatives") and isinstance(data, dict):
-            condition = shown(data["type"]) if isinstance(data.get("type"), str) else "a condition"
+        elif key in _TYPED and isinstance(data, dict):
+            condition = shown(data["type"]) if isinstance(data.get("type"), str) else _TYPED[key]
     return f"{condition} in {about}" if condition else about
 
 
@@ -108,7 +122,6 @@ class _Case(NamedTuple):
 
 _EXPECTED = {
     "string_type": "a text",
-    "string_unicode": "a text",
     "int_type": "a whole number",
     "int_parsing": "a whole number",
     "int_parsing_size": "a whole number of a usual size",
@@ -123,6 +136,15 @@ _EXPECTED = {
 }
 
 
+_DIGITS = "write plain digits, without quotes and blanks"
+_HINTS = {
+    "a text": 'write it in `"`',
+    "true or false": "write `true` or `false`, without quotes",
+    "a list": "write it in `[` and `]`",
+    "an object": "write it in `{` and `}`",
+}
+
+
 def _words(details: ErrorDetails, pointer: Pointer, holder: Shape | None) -> _Words:
     """Code, message and hint of an error."""
     name, given = details["type"], details["input"]
@@ -131,10 +153,10 @@ def _words(details: ErrorDetails, pointer: Pointer, holder: Shape | None) -> _Wo
     if pointer and isinstance(pointer[-1], int):
         what = f"entry {pointer[-1] + 1} of {what}"
     if (expected := _EXPECTED.get(name)) is not None:
-        return "V002", f"{what} must be {expected}, not {_given(given)}", ""
+        return "V002", f"{what} must be {expected}, not {_given(given)}", _HINTS.get(expected, _DIGITS)
     if (word := _BY_TYPE.get(name)) is not None:
         return word(_Case(details, what, holder))
-    return "V007", f"{what}: {details['msg'][:1].lower()}{details['msg'][1:]}", ""
+    return "V007", f"{what}: {details['msg'][:1].lower()}{details['msg'][1:]}", "write another value"
 
 
 def _given(value: object) -> str:
@@ -173,6 +195,8 @@ def _pattern(case: _Case) -> _Words:
     if pattern == SOME_ACTION:
         hint = "name the actions, with commas between them"
         return "V005", f"{case.what} must name at least one action", hint
+    if pattern == TASK_ID and given.strip(BLANKS):
+        return "V007", f"{case.what} must be a task id, not {shown(given)}", "write it without commas and blanks"
     return "V005", f"{case.what} must not be blank", "write what is meant"
 
 
@@ -182,12 +206,12 @@ def _childless(_: _Case) -> _Words:
 
 def _least(case: _Case) -> _Words:
     bound, given = case.details["ctx"]["ge"], case.details["input"]
-    return "V006", f"{case.what} must be at least {bound}, not {given}", ""
+    return "V006", f"{case.what} must be at least {bound}, not {given}", f"write {bound} or more"
 
 
 def _most(case: _Case) -> _Words:
     bound, given = case.details["ctx"]["le"], case.details["input"]
-    return "V006", f"{case.what} must be at most {bound}, not {given}", ""
+    return "V006", f"{case.what} must be at most {bound}, not {given}", f"write {bound} or less"
 
 
 def _invalid(case: _Case) -> _Words:
@@ -198,9 +222,15 @@ def _invalid(case: _Case) -> _Words:
         return (
             "V007",
             f"{case.what} {reason}: {shown(case.details['input'])}",
-            "write plain digits, without blanks",
+            _DIGITS,
         )
-    return "V007", f"{case.what} cannot be kept: {reason}", ""
+    if reason.startswith("must "):
+        return "V006", f"{case.what} {reason}, not {shown(case.details['input'])}", "write a higher number"
+    return "V007", f"{case.what} cannot be kept: {reason}", "write another value"
+
+
+def _half(case: _Case) -> _Words:
+    return "V007", f"{case.what} holds half a character (a lone surrogate)", "write the whole character, or none"
 
 
 def _unknown_type(case: _Case) -> _Words:
@@ -222,6 +252,7 @@ def _typeless(case: _Case) -> _Words:
 
 
 _BY_TYPE: Mapping[str, Callable[[_Case], _Words]] = {
+    "string_unicode": _half,
     "missing": _missing,
     "literal_error": _literal,
     "string_pattern_mismatch": _pattern,

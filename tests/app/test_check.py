@@ -36,7 +36,7 @@ def test_a_warning_counts_only_when_strict(tmp_path: Path) -> None:
     assert turnout("check", file).code == 0
     strict = turnout("check", file, "--strict")
     assert strict.code == 1
-    assert "warning[R003]" in strict.out
+    assert "warning[S003]" in strict.out
 
 
 def test_json_tells_code_and_severity_too(tmp_path: Path) -> None:
@@ -45,7 +45,8 @@ def test_json_tells_code_and_severity_too(tmp_path: Path) -> None:
     assert (ended.code, ended.err) == (0, "")
     assert {(one["code"], one["severity"]) for one in ended.data["problems"]} == {
         ("M004", "note"),
-        ("R003", "warning"),
+        ("S003", "warning"),
+        ("L023", "warning"),
     }
 
 
@@ -98,3 +99,104 @@ def test_random_bytes_are_always_told_about(
     assert ended.err == ""
     assert ended.code in (0, 2)
     assert (ended.code == 2) == any(one["severity"] == "error" for one in ended.data["problems"])
+
+
+FALLBACK = """\
+policy
+  on failure digest
+  continue after failure
+  reroute off
+steps llm, weather, rules, output
+rule "Any failure"
+  when any of (task weather failed or task llm failed)
+  then sorry
+rule "Typo"
+  when task wether failed this turn
+  then sorry
+rule "Weather is down"
+  when task weather failed this turn
+   and user says weather(*)
+  then sorry
+output sorry
+  say "Sorry."
+"""
+
+
+def test_findings_in_a_text_show_what_they_are_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("fallback.turnout").write_text(FALLBACK, encoding="utf-8")
+    ended = turnout("check", "fallback.turnout", "--strict")
+    assert (ended.code, ended.err) == (1, "2 warnings\n")
+    assert ended.out == (
+        """\
+fallback.turnout:10:13: warning[L021]: no task is called `wether`
+  10 |   when task wether failed this turn
+     |             ^^^^^^ did you mean `weather`? (tasks: llm, weather)
+fallback.turnout:12:1: warning[L022]: rule "Weather is down" can never be reached
+  12 | rule "Weather is down"
+     | ^^^^ "Any failure" (line 6) is earlier in this first-match group and matches whenever this one does
+  help: move it above line 6, or make the group `all matches`
+"""
+    )
+
+
+def test_findings_as_json_say_the_same_in_one_message(tmp_path: Path) -> None:
+    file = tmp_path / "fallback.turnout"
+    file.write_text(FALLBACK, encoding="utf-8")
+    found = turnout("check", file, "--json").data["problems"]
+    assert [(one["code"], one["line"], one["column"]) for one in found] == [("L021", 10, 13), ("L022", 12, 1)]
+    assert found[1]["message"].endswith("and matches whenever this one does")
+    assert set(found[0]) == {"code", "severity", "file", "line", "column", "message", "hint"}
+
+
+def test_a_silenced_finding_is_counted_and_not_told(tmp_path: Path) -> None:
+    file = tmp_path / "fallback.turnout"
+    quiet = FALLBACK.replace('rule "Weather is down"', 'rule "Weather is down" with _silence ["L022"]')
+    file.write_text(quiet.replace("wether failed this turn", "llm failed previous turn"))
+    ended = turnout("check", file, "--strict")
+    assert ended.err.endswith(", 1 silenced\n")
+    assert turnout("check", file, "--json").data["silenced"] == 1
+
+
+def test_an_agent_is_checked_as_a_whole_and_a_file_alone(tmp_path: Path) -> None:
+    agent = copy_of_weather(tmp_path, continueOnFailure=False)
+    assert "warning[L001]" in turnout("check", agent).out
+    assert turnout("check", agent / "weather.behavior.json").out == ""
+
+
+def test_a_rule_set_that_does_not_load_has_no_findings(tmp_path: Path) -> None:
+    rules = [{"name": "A"}, {"name": "B", "conditions": [{"type": "nope"}]}]
+    file = write(tmp_path / "x.behavior.json", {"behaviorGroups": [{"rules": rules}]})
+    ended = turnout("check", file)
+    assert ended.code == 2
+    assert "[L" not in ended.out
+
+
+@pytest.mark.parametrize("kind", ["property", "langchain", "mcpcalls", "rag"])
+def test_a_kind_of_file_that_is_not_read_yet_is_a_note(tmp_path: Path, kind: str) -> None:
+    ended = turnout("check", write(tmp_path / f"x.{kind}.json", {"setOnActions": []}), "--strict")
+    assert ended.code == 0
+    assert "are not read yet" in ended.out
+
+
+def test_the_config_of_a_step_is_checked_without_its_folder(tmp_path: Path) -> None:
+    step = {"type": "eddi://ai.labs.behavior", "config": {"uri": "x", "appendActoins": True}}
+    ended = turnout("check", write(tmp_path / "x.workflow.json", {"workflowSteps": [step]}))
+    assert ended.code == 2
+    assert "did you mean `appendActions`?" in ended.out
+
+
+def test_of_a_folder_without_an_agent_all_agents_and_texts_in_it_are_checked(tmp_path: Path) -> None:
+    copy_of_weather(tmp_path, continueOnFailure=False)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "fallback.turnout").write_text(FALLBACK, encoding="utf-8")
+    found = {one["code"] for one in turnout("check", tmp_path, "--json").data["problems"]}
+    assert found == {"L001", "L021", "L022"}
+
+
+def test_a_folder_with_nothing_in_it_is_no_agent(tmp_path: Path) -> None:
+    assert "A002" in turnout("check", tmp_path).out
+
+
+def test_all_samples_are_clean() -> None:
+    assert turnout("check", WEATHER.parent, "--strict").code == 0

@@ -159,7 +159,6 @@ def asking_context(folder: Path, condition: dict[str, object]) -> Path:
         ('["a", "b"]', "context.key[1]", "b"),
         ("true", "context.key", "true"),
         ("a=b", "context.key", "a=b"),
-        ("{no json", "context.key", "{no json"),
     ],
 )
 def test_context_is_a_text_unless_it_is_an_object_a_list_or_a_truth_value(
@@ -175,26 +174,6 @@ def test_a_context_that_is_no_pair_is_refused(pair: str) -> None:
     assert refused(turnout("run", WEATHER, "--say", "x", "--context", pair))
 
 
-def test_why_tells_what_kept_a_rule_from_firing() -> None:
-    ended = turnout("run", WEATHER, "--say", "weather, please", "--why")
-    assert "rules that fired: Weather somewhere" in ended.out
-    assert "1 of 2 conditions held, then:" in ended.out
-    assert "wanted `city(*)`, saw `weather(current), unknown(please)`" in ended.out
-
-
-def test_why_as_json_names_the_nearest_miss_first() -> None:
-    turn = turnout("run", WEATHER, "--say", "weather, please", "--why", "--json").data
-    assert turn["why"][0] == {
-        "rule": "Weather in a city",
-        "verdict": "failed",
-        "held": 1,
-        "of": 2,
-        "condition": "inputmatcher",
-        "wanted": "city(*)",
-        "seen": "weather(current), unknown(please)",
-    }
-
-
 def test_nothing_to_say_is_a_usage_error() -> None:
     ended = turnout("run", WEATHER)
     assert refused(ended)
@@ -205,7 +184,7 @@ def test_a_conversation_that_has_ended_says_so_after_the_turns_before() -> None:
     ended = turnout("run", WEATHER, "--say", "bye", "--say", "hello")
     assert ended.code == 2
     assert "stay dry" in ended.out
-    assert ended.err == "error: the conversation has ended\n"
+    assert ended.err.startswith("error: the conversation has ended\n  help: ")
 
 
 def with_task(folder: Path, name: str = "lookup") -> Path:
@@ -241,6 +220,17 @@ def test_a_file_in_the_agents_folder_is_not_run_unasked(tmp_path: Path) -> None:
     assert "it ran" not in ended.err
 
 
+ODD_ID = """
+class Lookup:
+    type = "search"
+    @property
+    def id(self):
+        raise OSError("no id")
+    async def execute(self, turn): ...
+lookup = Lookup()
+"""
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [
@@ -250,7 +240,13 @@ def test_a_file_in_the_agents_folder_is_not_run_unasked(tmp_path: Path) -> None:
         ("import sys\nsys.exit(0)", "SystemExit: 0, line 2"),
         ("x = 1", "holds no task"),
         (f"{TASK}\nagain = task('eddi://lookup')(print)", "two tasks with the id `lookup`"),
-        ("\0", "is no Python"),
+        ("\0", "is no Python: it holds a NUL byte"),
+        (f"{'(' * 300}1{')' * 300}", "is n"),
+        ("class Odd(BaseException):\n    pass\nraise Odd('x')", "Odd: x, line 3"),
+        ("class Odd(Exception):\n    def __str__(self):\n        raise self\nraise Odd", "stopped with Odd, line 4"),
+        (ODD_ID, "stopped with OSError: no id, line"),
+        ("from turnout.engine.tasks import task\n@task\ndef lookup(turn): ...", "`@task` needs the id of the task"),
+        ("class Lookup:\n    id = type = 'lookup'\n    async def execute(self, turn): ...", "`lookup = Lookup()`"),
     ],
 )
 def test_a_tasks_file_that_is_none_is_one_clear_message(tmp_path: Path, source: str | None, said: str) -> None:
@@ -260,6 +256,75 @@ def test_a_tasks_file_that_is_none_is_one_clear_message(tmp_path: Path, source: 
     ended = turnout("run", with_task(tmp_path), "--say", "hello", "--tasks", file)
     assert refused(ended)
     assert said in ended.err
+
+
+def test_two_files_do_not_bring_one_task(tmp_path: Path) -> None:
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text(TASK, encoding="utf-8")
+    ended = turnout(
+        "run", with_task(tmp_path), "--say", "x", "--tasks", tmp_path / "a.py", "--tasks", tmp_path / "b.py"
+    )
+    assert refused(ended)
+    assert "two tasks with the id `lookup`" in ended.err
+
+
+def test_what_a_task_prints_is_no_result(tmp_path: Path) -> None:
+    source = f"print('loaded')\n{TASK.replace('turn.say', 'print(chr(64) * 3); turn.say')}"
+    (tmp_path / "mine.py").write_text(source, encoding="utf-8")
+    ended = turnout("run", with_task(tmp_path), "--say", "hello", "--tasks", tmp_path / "mine.py", "--json")
+    assert (ended.code, ended.data["state"]) == (0, "READY")
+    assert ended.err == "loaded\n@@@\n"
+
+
+@pytest.mark.parametrize("function", ["def", "async def"])
+@pytest.mark.parametrize("error", ["SystemExit(5)", "asyncio.CancelledError()", "GeneratorExit()", "Odd()"])
+def test_a_task_that_wants_to_end_everything_ends_the_run(tmp_path: Path, error: str, function: str) -> None:
+    """The turns so far are told, then what interrupted this one, in one line."""
+    source = (
+        "import asyncio\nfrom turnout.engine.tasks import task\nclass Odd(BaseException): ...\n@task('lookup')\n"
+        f"{function} lookup(turn):\n    if turn.input == 'end': raise {error}\n"
+    )
+    (tmp_path / "mine.py").write_text(source, encoding="utf-8")
+    agent = with_task(tmp_path)
+    says = ["--say", "hello", "--say", "end", "--say", "hello"]
+    ended = turnout("run", agent, *says, "--tasks", tmp_path / "mine.py", "--json")
+    assert ended.code == 1
+    assert [turn["input"] for turn in ended.lines] == ["hello"]
+    name = error.partition("(")[0].rpartition(".")[2]
+    assert ended.err == f"the turn was interrupted: {name}\n"
+
+
+@pytest.mark.parametrize("name", ["ai.labs.rules", "eddi://ai.labs.rules", "eddi://ai.labs.behavior"])
+def test_fail_knows_a_task_by_its_newer_name_too(name: str) -> None:
+    turn = turnout("run", WEATHER, "--say", "hello", "--fail", name, "--json").data
+    assert [one["task"] for one in turn["outcomes"] if one["status"] == "failed"] == ["ai.labs.behavior"]
+
+
+def test_a_task_that_is_missing_is_told_with_the_place_of_its_step(tmp_path: Path) -> None:
+    agent = copy_of_weather(tmp_path)
+    write(agent / "weather.workflow.json", {"workflowSteps": [{"type": "lookup"}]})
+    ended = turnout("run", agent, "--say", "x")
+    assert refused(ended)
+    assert f"the step at {(agent / 'weather.workflow.json').as_posix()}:1:29 runs task `lookup`" in ended.err
+
+
+@pytest.mark.parametrize(("value", "said"), [("[1", "ends too early"), ("{no json", "key"), ("[NaN]", "finite")])
+def test_a_context_that_begins_as_json_and_is_none_is_refused_with_the_reason(value: str, said: str) -> None:
+    ended = turnout("run", WEATHER, "--say", "x", "--context", f"key={value}")
+    assert refused(ended)
+    assert "context `key` begins as JSON and is none" in ended.err
+    assert said in ended.err
+
+
+def test_to_say_nothing_is_a_turn_that_can_be_seen() -> None:
+    assert turnout("run", WEATHER, "--say", "").out.startswith("you\n")
+
+
+def test_actions_that_nothing_answers_are_named(tmp_path: Path) -> None:
+    agent = copy_of_weather(tmp_path)
+    write(agent / "weather.output.json", {"outputSet": []})
+    out = turnout("run", agent, "--say", "hello").out
+    assert "(nothing: no output is written for `greet`)" in out
 
 
 def test_a_tasks_file_may_hold_dataclasses(tmp_path: Path) -> None:

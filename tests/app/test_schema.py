@@ -9,9 +9,11 @@ from doors import refused, turnout
     ("kind", "key"),
     [
         ("agent", "memoryPolicy"),
+        ("workflow", "workflowSteps"),
         ("rules", "behaviorGroups"),
         ("outputs", "outputSet"),
         ("httpcalls", "targetServerUrl"),
+        ("dictionary", "words"),
         ("facts", "steps"),
     ],
 )

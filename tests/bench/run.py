@@ -73,7 +73,7 @@ def rules(count: int) -> None:
         memory.history = each.history
         memory.begin_step(each.step)
         memories.append(memory)
-        expected = index.fired(turn.actions, turn.channel, turn.counts)
+        expected = tuple(index.fired(turn.actions, turn.channel, turn.counts))
         assert matcher.decide(each).names == forgetful.decide(each).names == expected
 
     def by_index(part: slice) -> None:
@@ -150,7 +150,7 @@ def loading() -> None:
         document = rule_document(count)
         matcher, index = Matcher(read_rule_set(document).model), DictIndex(document)
         for turn in plain_turns(count, 50):
-            assert matcher.decide(turn.facts()).names == index.fired(turn.actions, turn.channel, turn.counts)
+            assert list(matcher.decide(turn.facts()).names) == index.fired(turn.actions, turn.channel, turn.counts)
 
 
 def weather_agent() -> Agent:

@@ -16,6 +16,7 @@ texts = st.text(max_size=8)
 names = st.text("abc .", max_size=6)
 occurrences = st.sampled_from(["currentStep", "lastStep", "anyStep", "never"])
 filled = st.text(max_size=6).map(lambda text: f"{text}x")
+task_ids = filled.map(lambda text: "".join(text.replace(",", "").split()))
 
 
 def entries(
@@ -35,7 +36,7 @@ leaves = st.one_of(
     condition_of("occurrence", entries({"behaviorRuleName": filled, "maxTimesOccurred": st.integers(0, 9).map(str)})),
     condition_of("dynamicvaluematcher", entries({}, valuePath=texts, equals=texts, contains=texts)),
     condition_of("sizematcher", entries({}, valuePath=texts, min=st.integers(-1, 99).map(str))),
-    condition_of("outcomematcher", entries({"taskId": filled}, errorType=st.sampled_from(["timeout", "http"]))),
+    condition_of("outcomematcher", entries({"taskId": task_ids}, errorType=st.sampled_from(["timeout", "http"]))),
     entries({"type": st.just("deploymentContext")}),
 )
 conditions = st.recursive(

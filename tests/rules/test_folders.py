@@ -25,7 +25,7 @@ CORPUS = Path(__file__).resolve().parents[2] / ".." / "shared" / "corpus"
 RULES = {"behaviorGroups": [{"rules": [{"name": "Greet", "actions": ["greet"]}]}]}
 OUTPUTS = {"outputSet": [{"action": "greet", "outputs": [{"valueAlternatives": [{"type": "text", "text": "Hi"}]}]}]}
 STEPS = [
-    {"type": "eddi://ai.labs.rules", "config": {"uri": "rules.behavior.json", "appendActions": "false"}},
+    {"type": "eddi://ai.labs.behavior", "config": {"uri": "rules.behavior.json", "appendActions": False}},
     {"type": "weather", "timeoutMs": 500},
     {"type": "eddi://ai.labs.output", "config": {"uri": "replies.output.json"}},
 ]
@@ -215,7 +215,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     folder = agent(tmp_path / "agent", [{"type": "eddi://ai.labs.behavior", "config": {"uri": "link.json"}}])
     (folder / "link.json").symlink_to(tmp_path / "outside" / "rules.json")
     (folder / "inner").symlink_to(tmp_path / "outside")
-    assert codes(folder) == ["A006"]
+    assert codes(folder) == ["A015"]
     inner = agent(tmp_path / "agent", [{"type": "eddi://ai.labs.behavior", "config": {"uri": "inner/rules.json"}}])
     assert codes(inner) == ["A004"]
 
@@ -245,8 +245,46 @@ def test_a_file_that_nothing_refers_to_is_a_note(tmp_path: Path) -> None:
 
 
 def test_the_file_of_a_foreign_task_counts_as_used(tmp_path: Path) -> None:
-    step = {"type": "eddi://ai.labs.property", "config": {"uri": "eddi://x/y/set?version=1"}}
+    step = {"type": "weather", "config": {"uri": "eddi://x/y/set?version=1"}}
     assert read_agent(agent(tmp_path, [*STEPS, step], set__property__json={})).notes == ()
+
+
+def test_a_step_of_another_scheme_is_skipped(tmp_path: Path) -> None:
+    read = read_agent(agent(tmp_path, [{"type": "https://example.test/x"}, {"type": "weather"}]))
+    assert [step.task for step in read.steps] == ["weather"]
+    assert [(note.code, note.severity) for note in read.notes if note.code != "A007"] == [("A012", "warning")]
+
+
+def test_a_misspelt_uri_is_one_problem(tmp_path: Path) -> None:
+    dictionary = {"type": "eddi://ai.labs.parser.dictionaries.regular", "config": {"uris": "words.dictionary.json"}}
+    steps = [
+        {"type": "eddi://ai.labs.behavior", "config": {"urii": "rules.behavior.json"}},
+        {"type": "eddi://ai.labs.parser", "extensions": {"dictionaries": [dictionary]}},
+    ]
+    assert codes(agent(tmp_path, steps)) == ["K001", "K001"]
+
+
+def test_a_file_of_another_kind_is_told_as_such(tmp_path: Path) -> None:
+    (problem,) = problems(agent(tmp_path, [{"type": "ai.labs.httpcalls", "config": {"uri": "replies.output.json"}}]))
+    assert problem.code == "A014"
+    assert problem.message == "`replies.output.json` is an output set, and a set of calls is needed here"
+
+
+@pytest.mark.parametrize(("kind", "said"), [("link", "links are not followed"), ("folder", "a folder"), ("fifo", "no")])
+def test_what_only_has_the_name_of_an_agent_file_is_told_as_such(tmp_path: Path, kind: str, said: str) -> None:
+    agent(tmp_path)
+    file = tmp_path / "hello.agent.json"
+    file.rename(tmp_path / "elsewhere")
+    match kind:
+        case "link":
+            file.symlink_to(tmp_path / "elsewhere")
+        case "folder":
+            file.mkdir()
+        case _:
+            os.mkfifo(file)
+    (problem,) = problems(tmp_path)
+    assert problem.code == "A015"
+    assert said in problem.message
 
 
 def test_a_rule_set_in_two_steps_is_read_once(tmp_path: Path) -> None:
@@ -262,7 +300,7 @@ def test_a_file_used_as_two_things_is_refused(tmp_path: Path) -> None:
         {"type": "eddi://ai.labs.rules", "config": both},
         {"type": "eddi://ai.labs.output", "config": both},
     ]
-    assert "A005" in codes(agent(tmp_path, steps, both__json=RULES))
+    assert "A014" in codes(agent(tmp_path, steps, both__json=RULES))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

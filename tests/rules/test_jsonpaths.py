@@ -44,6 +44,18 @@ def test_an_unreadable_path_is_refused_in_plain_words(path: str) -> None:
         compile_path(path)
 
 
+@pytest.mark.parametrize(
+    "path", ["$[?match(@.b,'(a|aa)+')]", "$[?search(@.b, @.c)]", "$[?@.b =~ /(a|aa)+/i]", "$[?@.b =~ /(/]"]
+)
+def test_a_filter_with_a_regular_expression_is_refused_because_one_may_take_for_ever(path: str) -> None:
+    with pytest.raises(ValueError, match=r"^cannot be read as a JSON path: regular expressions .* are not supported$"):
+        compile_path(path)
+
+
+def test_a_key_may_be_named_as_what_is_refused() -> None:
+    assert compile_path("$.match[?@.search == '=~']").read({"match": [{"search": "=~"}]}) == [{"search": "=~"}]
+
+
 def test_deep_values_are_read_without_an_exception() -> None:
     value: object = 1
     for _ in range(300):

@@ -156,11 +156,11 @@ def test_a_quick_reply_may_say_default() -> None:
         (
             HttpCallsFile,
             {
-                "targetServer": "a",
+                "targetServer": "https://a",
                 "apiCalls": [{"name": "b", "postResponse": {"retryHttpCallInstruction": {}}}],
             },
             {
-                "targetServerUrl": "a",
+                "targetServerUrl": "https://a",
                 "httpCalls": [{"name": "b", "postResponse": {"retryApiCallInstruction": {}}}],
             },
         ),

@@ -294,7 +294,7 @@ def group(*members: dict[str, object]) -> dict[str, object]:
 )
 def test_a_circle_of_dependencies_is_one_error_with_its_chain(document: dict[str, object], chain: str) -> None:
     errors = [problem for problem in problems(read_rule_set, document) if problem.severity == "error"]
-    assert [problem.code for problem in errors] == ["R001"]
+    assert [problem.code for problem in errors] == ["S001"]
     assert errors[0].message.endswith(f": {chain}")
 
 
@@ -305,19 +305,19 @@ def test_a_diamond_of_dependencies_is_no_circle() -> None:
 def test_a_long_chain_of_dependencies_is_followed_to_its_end() -> None:
     members = [depends(f"R{number}", f"R{number + 1}") for number in range(5000)]
     assert read_rule_set(group(*members, depends("R5000"))).notes == ()
-    assert problems(read_rule_set, group(*members, depends("R5000", "R0")))[0].code == "R001"
+    assert problems(read_rule_set, group(*members, depends("R5000", "R0")))[0].code == "S001"
 
 
 def test_a_dependency_on_a_missing_rule_and_a_repeated_name_are_warnings() -> None:
     notes = read_rule_set(group(depends("A", "Gone"), depends("A"))).notes
-    assert sorted((note.code, note.severity) for note in notes) == [("R002", "warning"), ("R003", "warning")]
+    assert sorted((note.code, note.severity) for note in notes) == [("S002", "warning"), ("S003", "warning")]
 
 
 def test_an_unreadable_json_path_is_refused_at_its_place() -> None:
     configs = {"contextKey": "user", "contextType": "object", "objectKeyPath": "a[?("}
     text = json.dumps(rules({"type": "contextmatcher", "configs": configs}), indent=1)
     problem = only(read_rule_set, text.replace('"rules"', '"behaviorRules"'))
-    assert problem.code == "R004"
+    assert problem.code == "S004"
     assert text.splitlines()[problem.line - 1][problem.column - 1 :] == '"a[?("'
 
 
@@ -329,7 +329,7 @@ def test_conditions_stand_at_most_fifty_deep(depth: int) -> None:
     if depth <= 50:
         assert read_rule_set(rules(condition)).notes == ()
     else:
-        assert only(read_rule_set, json.dumps(rules(condition))).code == "R005"
+        assert only(read_rule_set, json.dumps(rules(condition))).code == "S005"
 
 
 def test_children_of_a_matcher_are_not_ignored_in_silence() -> None:
@@ -338,7 +338,7 @@ def test_children_of_a_matcher_are_not_ignored_in_silence() -> None:
         "configs": {"expressions": "a"},
         "conditions": [{"type": "deploymentContext"}],
     }
-    assert [note.code for note in read_rule_set(rules(matcher)).notes] == ["R006"]
+    assert [note.code for note in read_rule_set(rules(matcher)).notes] == ["S006"]
 
 
 # --- the machinery

@@ -1,0 +1,167 @@
+"""`turnout test`: runs the checks that stand in texts beside the rules, and tells what they cover."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.text import Text
+
+from ..rules.errors import LoadError, Problem, UsageError
+from .coverage import Coverage
+from .junit import write_junit
+from .printing import plain, print_columns, print_json, printer
+from .testing import Failure, Result, Suite, read_suite, run_check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be run: files and folders, and what is wanted beside the results.
+
+    `fail_under` is in percent; `junit` is the file to write the results to.
+    """
+
+    paths: Sequence[Path]
+    coverage: bool = False
+    fail_under: float | None = None
+    junit: Path | None = None
+    as_json: bool = False
+
+
+def run_checks(order: Order) -> int:
+    """Run the checks and print how they went; 1 if one failed, or less is covered than is asked for.
+
+    Raises `LoadError` with all that does not load in any of the files, before anything is run, and `UsageError`.
+    """
+    least = order.fail_under
+    coverage = Coverage() if order.coverage or least is not None else None
+    results: dict[str, list[Result]] = {}
+    for suite in _suites(order.paths):
+        listeners = [coverage.of(suite.agent.definition)] if coverage is not None else []
+        results[suite.file] = [run_check(suite, check, listeners) for check in suite.checks]
+    if order.junit is not None:
+        write_junit(order.junit, results)
+    if order.as_json:
+        print_json(_data(results, coverage))
+    else:
+        _print(results, coverage)
+    failed = any(result.failures for found in results.values() for result in found)
+    enough = coverage is None or least is None or _enough(coverage, least)
+    return int(failed or not enough)
+
+
+def _suites(paths: Sequence[Path]) -> list[Suite]:
+    """The suites of all texts; what is wrong in any of them is told at once."""
+    suites: list[Suite] = []
+    problems: list[Problem] = []
+    for path in dict.fromkeys(_texts(paths)):
+        try:
+            suites.append(read_suite(path))
+        except LoadError as error:
+            problems += error.problems
+    if problems:
+        raise LoadError(problems)
+    return suites
+
+
+def _texts(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.is_dir():
+            if path.is_file() and path.suffix != ".turnout":
+                raise UsageError(f"`{path.as_posix()}` is no text of rules", "name files that end in `.turnout`")
+            yield path
+            continue
+        inner = (file for file in path.rglob("*.turnout") if file.is_file())
+        shown = (file for file in inner if not any(part[0] == "." for part in file.relative_to(path).parts))
+        found = sorted(shown)
+        if not found:
+            raise UsageError(f"there is no text in `{path.as_posix()}`", "name files that end in `.turnout`")
+        yield from found
+
+
+def _enough(coverage: Coverage, least: float) -> bool:
+    if coverage.percent >= least:
+        return True
+    printer(talk=True).print(f"{coverage.percent:g} % are covered, and {least:g} % are asked for")
+    return False
+
+
+def _print(results: Mapping[str, Sequence[Result]], coverage: Coverage | None) -> None:
+    console = printer()
+    for file, found in results.items():
+        for result in found:
+            for failure in result.failures:
+                place = f"{file}:{failure.line}:{failure.column}"
+                text = plain(f': check "{result.check.name}", turn {failure.turn}')
+                console.print(Text.assemble(f"{plain(place)}: ", ("failed", "bold red"), text), soft_wrap=True)
+                print_columns(console, _rows(failure), left=2)
+        passed = sum(not result.failures for result in found)
+        console.print(Text(plain(f"{file}: {_checks(passed, len(found))}")), soft_wrap=True)
+    if coverage is not None:
+        _print_coverage(coverage)
+    every = [result for found in results.values() for result in found]
+    printer(talk=True).print(_checks(sum(not result.failures for result in every), len(every)))
+
+
+def _rows(failure: Failure) -> Iterator[tuple[str, str]]:
+    yield "expected", failure.expected
+    yield "actual", failure.actual
+    for number, line in enumerate(failure.why):
+        yield "" if number else "why", line
+
+
+def _checks(passed: int, of: int) -> str:
+    if not of:
+        return "no checks"
+    checks = f"{of} check{'s' if of > 1 else ''}"
+    return f"{checks} passed" if passed == of else f"{of - passed} of {checks} failed"
+
+
+def _print_coverage(coverage: Coverage) -> None:
+    console = printer()
+    parts = (("rules fired", ("fired",)), ("conditions true", ("true",)), ("conditions false", ("false",)))
+    told = []
+    for words, kinds in (*parts, ("outputs said", ("said",))):
+        seen, of = coverage.counts(*kinds)
+        told.append(f"{seen} of {of} {words}")
+    console.print(Text(f"{coverage.percent:g} % covered: {', '.join(told)}"), soft_wrap=True)
+    for point in coverage.points:
+        for gap in point.gaps:
+            text = plain(f"  {point.file}:{point.line}:{point.column}: {gap}: {point.what}")
+            console.print(Text(text), soft_wrap=True)
+
+
+def _data(results: Mapping[str, Sequence[Result]], coverage: Coverage | None) -> Mapping[str, object]:
+    data: dict[str, object] = {
+        "checks": [
+            {
+                "name": result.check.name,
+                "file": file,
+                "line": result.check.line,
+                "column": result.check.column,
+                "passed": not result.failures,
+                "failures": [
+                    {
+                        "file": file,
+                        "line": failure.line,
+                        "column": failure.column,
+                        "turn": failure.turn,
+                        "expected": failure.expected,
+                        "actual": failure.actual,
+                        "why": failure.why,
+                    }
+                    for failure in result.failures
+                ],
+            }
+            for file, found in results.items()
+            for result in found
+        ]
+    }
+    if coverage is not None:
+        gaps = [
+            {"file": point.file, "line": point.line, "column": point.column, "gap": gap, "what": point.what}
+            for point in coverage.points
+            for gap in point.gaps
+        ]
+        seen, of = coverage.counts()
+        data["coverage"] = {"percent": coverage.percent, "seen": seen, "of": of, "gaps": gaps}
+    return data

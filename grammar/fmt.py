@@ -1,0 +1,66 @@
+"""The formatter: a text laid out in the one way there is, its items in the author's order, its comments kept."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from ..rules.errors import LoadError
+from .build import Builder
+from .comments import found, moved, tokens
+from .names import TERMINALS, value
+from .parser import source
+from .pieces import Item
+from .recover import read_items
+from .writer import block, write
+
+
+def format_text(text: str | bytes, file: str = "", *, fix: bool = False) -> str:
+    """The text as it should be laid out; formatted again, it stays as it is.
+
+    Nothing is asked but that it can be parsed: rules that do not load can be formatted. With `fix`, curly quotes and
+    blanks that only look like some are made plain before. Raises `LoadError` with every syntax error.
+    """
+    read = source(text, file).text
+    read = straightened(read) if fix else read
+    items, problems = read_items(read, file, Builder)
+    if any(problem.severity == "error" for problem in problems):
+        raise LoadError(problems)
+    alone = attach_comments(items, read)
+    return "".join(f"#{words}\n" for words in alone) or write(items)
+
+
+_ODD = re.compile(
+    f"{TERMINALS['COMMENT']}|{TERMINALS['STRING']}"
+    r"|[“„‟”«](?P<double>[^“”„‟«»\n\r]*)[“”„‟«»]|[‘‚‛](?P<single>[^‘’‚‛\n\r]*)[‘’‚‛]|(?P<sign>[^\x20-\x7e\t\r\n\f])"
+)
+_LINE_ENDS = "\u2028\u2029\x85"
+
+
+def straightened(text: str) -> str:
+    """The text with plain quotes and blanks, wherever it is neither in quotes nor a comment."""
+    return _ODD.sub(_straight, text)
+
+
+def _straight(found: re.Match[str]) -> str:
+    sign = found["sign"]
+    for text in (found["double"], found["single"]):
+        if text is not None:
+            return value(text)
+    if sign is None or sign.isprintable():
+        return found[0]
+    if unicodedata.category(sign) == "Cf":
+        return ""
+    return "\n" if sign in _LINE_ENDS else " "
+
+
+def attach_comments(items: Sequence[Item], text: str) -> list[str]:
+    """Give each item the comments that the text has for it, in the gaps of its text as it is written anew.
+
+    Returns the comments of a text without items.
+    """
+    starts = [item.at for item in items]
+    by_item, alone = found(text, starts)
+    for item, comments, start, end in zip(items, by_item, starts, [*starts, len(text)][1:], strict=True):
+        if comments:
+            item.comments = moved(comments, tokens(text[start:end]), tokens(block(item)))
+    return alone

@@ -1,0 +1,146 @@
+"""Reading all items of a text in spite of errors: each error is told, and reading goes on at the next item."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import cast
+
+import regex
+from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
+from lark.lexer import PatternStr
+from lark.parsers.lalr_interactive_parser import InteractiveParser
+from lark.utils import TextSlice
+
+from ..rules.errors import LoadError, Problem
+from .build import Item
+from .faults import Fault, Word, word_at, words
+from .parser import ITEM_WORDS, RESERVED, Builder, RejectedError, Source, parser, source
+from .render import marked
+from .slips import explained
+
+MOST_ERRORS = 100
+"""Reading one text stops after so many errors."""
+
+
+def read_items(
+    text: str | bytes, file: str, transformer_factory: Callable[[], Builder]
+) -> tuple[list[Item], list[Problem]]:
+    """The items of a text, and a problem for each item that cannot be read, in reading order.
+
+    The transformer runs while the text is parsed. It is made once for each factory and used for every text, so
+    it keeps nothing; what its `item` callbacks return are the items. A callback may raise `RejectedError`.
+    """
+    try:
+        read = source(text, file)
+    except LoadError as error:
+        return [], list(error.problems)
+    lark = _parser(transformer_factory)
+    items: list[Item] = []
+    problems: list[Problem] = []
+    at: int | None = 0
+    while at is not None:
+        if len(problems) == MOST_ERRORS:
+            problems.append(_too_many(read, at))
+            break
+        reading = lark.parse_interactive(TextSlice(read.text, at, len(read.text)))
+        try:
+            items += _items(reading.resume_parse())  # type: ignore[no-untyped-call]
+            break
+        except UnexpectedInput as error:
+            fault = _fault(lark, reading, read, error)
+            problems.append(explained(fault))
+            between = fault.word.first
+            item, place = fault.item, fault.word.start
+        except RejectedError as error:
+            place = error.token.start_pos or 0
+            item = _begin(reading, place)
+            problems.append(_rejection(read, error))
+            between = False
+        items += _finished(reading, between=between)
+        at = next_item(read.text, item, place)
+    return items, problems
+
+
+@lru_cache(maxsize=4)
+def _parser(transformer_factory: Callable[[], Builder]) -> Lark:
+    return parser(transformer_factory())
+
+
+def _items(result: object) -> list[Item]:
+    """The items in what parsing a whole text gave, with or without a callback for it."""
+    return cast("list[Item]", result.children if isinstance(result, Tree) else result)
+
+
+def _finished(reading: InteractiveParser, *, between: bool) -> list[Item]:
+    """The items that were complete when reading stopped, the last one only if it stopped `between` items."""
+    stopped = reading.parser_state
+    for depth in (len(stopped.value_stack), 1) if between else (1,):
+        # INVARIANT: the items read so far are one value, at the bottom of the stack.
+        tried = reading.copy(deepcopy_values=False)  # type: ignore[no-untyped-call]
+        del tried.parser_state.value_stack[depth:], tried.parser_state.state_stack[depth + 1 :]
+        try:
+            return _items(tried.feed_eof())
+        except (UnexpectedToken, RejectedError):
+            continue
+    return []
+
+
+def _fault(lark: Lark, reading: InteractiveParser, read: Source, error: UnexpectedInput) -> Fault:
+    spelling = {one.name: one.pattern.value for one in lark.terminals if isinstance(one.pattern, PatternStr)}
+    # For a bad character Lark's own set would be that of all states: the parser's state is asked instead.
+    terminals = reading.accepts()  # type: ignore[no-untyped-call]
+    accepted = frozenset(spelling.get(name, name) for name in terminals)
+    if isinstance(error, UnexpectedToken) and error.token.type == "$END":
+        # Lark gives the place of the last token; the fault lies behind it.
+        item = _begin(reading, 0)
+        end = max((one.end for one in words(read.text, item)), default=item)
+        word = Word("", end, end)
+    else:
+        word = word_at(read.text, error.pos_in_stream or 0)
+        item = _begin(reading, word.start)
+    return Fault(source=read, item=item, word=word, accepted=accepted)
+
+
+def _begin(reading: InteractiveParser, otherwise: int) -> int:
+    """Where the item begins in which reading stopped, if it has read the item's word."""
+    for value in reading.parser_state.value_stack[:2]:
+        if isinstance(value, Token) and value.type.lower() in ITEM_WORDS and value.start_pos is not None:
+            return value.start_pos
+    return otherwise
+
+
+def _rejection(read: Source, error: RejectedError) -> Problem:
+    start = error.token.start_pos or 0
+    return marked(read, start, error.token.end_pos or start, code=error.code, message=error.message, hint=error.hint)
+
+
+def _too_many(read: Source, at: int) -> Problem:
+    line, column = read.place(at)
+    message = f"reading stopped after {MOST_ERRORS} errors"
+    return Problem(code="R013", message=message, file=read.file, line=line, column=column, severity="note")
+
+
+# Words after which an item word on a new line may go on with the item: `when` + `rule "A" never fired`.
+_JOINING = frozenset({"when", "and", "or", "not", "then", "action", "steps", "expect", "(", ","})
+# An item word with this behind it begins an item even so: a rule may lack the action behind its `then`.
+_HEAD = regex.compile(
+    rf"""(?V1)(?:
+        rule GAP "(?:[^"\\\n\r]|\\[^\n\r])*" GAP (?:when|with)\b
+      | (?:group|check) GAP "
+      | (?:output|set) GAP (?!(?:within|{"|".join(sorted(RESERVED))})\b)[^\W\d]
+    )""".replace("GAP", r"(?:\s|\#[^\n\r]*)*"),
+    regex.VERBOSE,
+)
+
+
+def next_item(text: str, item: int, place: int) -> int | None:
+    """Where the next item begins, at or behind `place` and behind the begin of this `item`; None at the end.
+
+    It is an item word, the first on its line, that does not go on with what stands before it.
+    """
+    before = ""
+    for word in words(text, item):
+        head = word.first and word.text in ITEM_WORDS and word.start >= place and word.start > item
+        if head and (before not in _JOINING or _HEAD.match(text, word.start)):
+            return word.start
+        before = word.text
+    return None

@@ -1,0 +1,213 @@
+"""What the steps of an agent ask, emit and answer, laid out for the checks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from ..agents import AgentDefinition, HttpCallsFile, Policy, RulesSettings, StepDefinition
+from ..conditions import (
+    ActionMatcher,
+    Condition,
+    DigestMatcher,
+    DynamicValueMatcher,
+    Negation,
+    Occurrence,
+    OutcomeMatcher,
+    action_run,
+    task_name,
+)
+from ..outputs import OutputSet
+from ..places import Pointer
+from ..rulesets import Rule, RuleSet
+
+SPECIAL = frozenset({"CONVERSATION_START", "CONVERSATION_END", "STOP_CONVERSATION", "PAUSE_CONVERSATION"})
+"""Actions that a conversation itself knows."""
+
+FAILED = "task_failed_"
+"""What the action begins with that a failing task adds."""
+
+INNER = frozenset({"ai.labs.property", "ai.labs.templating"})
+"""Tasks of the reference that may be brought as well: they work on what is there, and emit no actions."""
+
+
+class Asked(NamedTuple):
+    """A condition, where it stands, and whether it helps its rule to fire (False: inside a negation)."""
+
+    condition: Condition
+    at: Pointer
+    helps: bool
+
+
+class FailureAsked(NamedTuple):
+    """A question about the failure of `task`, as it is written: whether its action, outcome or digest is there."""
+
+    task: str
+    kind: Literal["action", "outcome", "digest"]
+    occurrence: Occurrence
+    at: Pointer
+    helps: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyedRule:
+    """A rule, where it stands, and its conditions at every depth."""
+
+    rule: Rule
+    at: Pointer
+    asked: Sequence[Asked]
+
+    def failures(self) -> Iterator[FailureAsked]:
+        """What the rule asks about failures."""
+        for condition, at, helps in self.asked:
+            match condition:
+                case ActionMatcher(configs=configs):
+                    for action in action_run(configs.actions):
+                        if action.startswith(FAILED):
+                            task, place = action.removeprefix(FAILED), (*at, "configs", "actions")
+                            yield FailureAsked(task, "action", configs.occurrence, place, helps)
+                case OutcomeMatcher(configs=configs) if configs.status == "failed":
+                    task, place = task_name(configs.task_id), (*at, "configs", "taskId")
+                    yield FailureAsked(task, "outcome", configs.occurrence, place, helps)
+                case DigestMatcher(configs=configs):
+                    task, place = task_name(configs.task_id), (*at, "configs", "taskId")
+                    yield FailureAsked(task, "digest", configs.occurrence, place, helps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyedSet:
+    """A rule set and the positions of the steps that ask it."""
+
+    rule_set: RuleSet
+    places: Sequence[int]
+    rules: Sequence[SurveyedRule]
+
+
+class Waiting(NamedTuple):
+    """An output or a call that waits for an action: the position of its step, and where the action stands."""
+
+    place: int
+    action: str
+    model: OutputSet | HttpCallsFile
+    at: Pointer
+
+
+class Survey:
+    """An agent seen from what passes between its steps, which are known by their positions."""
+
+    def __init__(self, agent: AgentDefinition) -> None:
+        self.policy: Policy = agent.policy
+        self.steps: Sequence[StepDefinition] = agent.steps
+        self.sets: list[SurveyedSet] = []
+        self.outputs: dict[int, OutputSet] = {}
+        self.calls: dict[int, HttpCallsFile] = {}
+        self.brought: list[int] = []
+        """The positions of tasks that are brought from outside: they may do anything."""
+        self.emits_expressions = False
+        asked: dict[int, tuple[RuleSet, list[int]]] = {}
+        for place, step in enumerate(agent.steps):
+            match step.settings:
+                case RulesSettings(rule_set=rule_set):
+                    asked.setdefault(id(rule_set), (rule_set, []))[1].append(place)
+                    self.emits_expressions |= bool(_flag(step.settings.expressions_as_actions, rule_set))
+                case OutputSet() as outputs:
+                    self.outputs[place] = outputs
+                case HttpCallsFile() as calls:
+                    self.calls[place] = calls
+                case None if step.task not in INNER:
+                    self.brought.append(place)
+        for rule_set, places in asked.values():
+            self.sets.append(SurveyedSet(rule_set=rule_set, places=places, rules=surveyed(rule_set)))
+        self.task_ids: dict[str, list[int]] = {}
+        """The tasks by id, with the positions of their steps."""
+        for place, step in enumerate(agent.steps):
+            self.task_ids.setdefault(step.task, []).append(place)
+        self.waiting = list(self._waiting())
+        self.emitted: dict[str, set[int]] = {}
+        """The actions of all rules, each with the positions of the steps that can emit it."""
+        self.matched: set[str] = set()
+        """The actions that some rule asks for."""
+        for each in self.sets:
+            for one in each.rules:
+                for action in one.rule.actions:
+                    self.emitted.setdefault(action, set()).update(each.places)
+                for condition, _, _ in one.asked:
+                    if isinstance(condition, ActionMatcher):
+                        self.matched.update(action_run(condition.configs.actions))
+                    elif isinstance(condition, DynamicValueMatcher):
+                        # It may look into a list of actions.
+                        self.matched.update(filter(None, (condition.configs.equals, condition.configs.contains)))
+        self.neighbours = {
+            pair for each in self.sets for one in each.rules for pair in pairwise(dict.fromkeys(one.rule.actions))
+        }
+        """Pairs of actions that a rule emits side by side."""
+        self.rule_names = {one.rule.name for each in self.sets for one in each.rules}
+        self.said = {waits.action for waits in self.waiting if isinstance(waits.model, OutputSet)}
+        """The actions that there are outputs for."""
+        self.called: dict[str, set[int]] = {}
+        """The actions that HTTP calls are made for, with the positions of the steps; `*` for any."""
+        for waits in self.waiting:
+            if isinstance(waits.model, HttpCallsFile):
+                self.called.setdefault(waits.action, set()).add(waits.place)
+
+    def _waiting(self) -> "Iterator[Waiting]":
+        for place, outputs in self.outputs.items():
+            for number, output in enumerate(outputs.output_set):
+                yield Waiting(place, output.action, outputs, ("outputSet", number, "action"))
+        for place, calls in self.calls.items():
+            for number, call in enumerate(calls.http_calls):
+                for nth, action in enumerate(call.actions):
+                    yield Waiting(place, action, calls, ("httpCalls", number, "actions", nth))
+
+    @property
+    def continues(self) -> bool:
+        """Whether the turn goes on after a failure."""
+        return self.policy.enabled and self.policy.continue_on_failure
+
+    @property
+    def reroutes(self) -> bool:
+        """Whether rules are asked again after a failure."""
+        return self.continues and self.policy.reroute_on_failure
+
+    @property
+    def emits_unknown(self) -> bool:
+        """Whether there may be actions that no rule emits."""
+        return bool(self.brought) or self.emits_expressions
+
+    def fallible(self) -> dict[str, list[int]]:
+        """The tasks that work with the world outside, by id, with their positions."""
+        found: dict[str, list[int]] = {}
+        for place in sorted([*self.calls, *self.brought]):
+            found.setdefault(self.steps[place].task, []).append(place)
+        return found
+
+    def sees_failure(self, task: str, places: Sequence[int]) -> bool:
+        """Whether a step at one of `places` can work on the action of a failure in the turn of the failure."""
+        return self.continues and any(
+            place > failed or (self.reroutes and place != failed) for failed in self.task_ids[task] for place in places
+        )
+
+
+def surveyed(rule_set: RuleSet) -> list[SurveyedRule]:
+    """The rules of a set, in order."""
+    return [
+        SurveyedRule(rule=rule, at=at, asked=list(_asked(rule, at)))
+        for g, group in enumerate(rule_set.behavior_groups)
+        for r, rule in enumerate(group.rules)
+        for at in [("behaviorGroups", g, "rules", r)]
+    ]
+
+
+def _asked(rule: Rule, at: Pointer) -> Iterator[Asked]:
+    waiting = [(rule.conditions, at, True)]
+    while waiting:
+        conditions, above, helps = waiting.pop()
+        for number, condition in enumerate(conditions):
+            here = (*above, "conditions", number)
+            yield Asked(condition, here, helps)
+            if condition.conditions:
+                waiting.append((condition.conditions, here, helps is not isinstance(condition, Negation)))
+
+
+def _flag(own: bool | None, rule_set: RuleSet) -> bool | None:
+    return own if own is not None else rule_set.expressions_as_actions

@@ -1,0 +1,81 @@
+"""What can be said of a workflow without its folder: the types of its steps, and the keys that they are given."""
+
+import re
+from collections.abc import Iterator
+
+from .agents import StepConfig, WorkflowFile
+from .conditions import SAME_TASK, step_task, task_name
+from .findings import Finding, listed, shown
+from .places import Pointer, Spot
+from .spelling import nearest
+
+BUILT_IN = ("ai.labs.parser", "ai.labs.behavior", "ai.labs.output", "ai.labs.httpcalls")
+_PLANNED = ("ai.labs.property", "ai.labs.templating", "ai.labs.llm", "ai.labs.mcpcalls", "ai.labs.rag")
+_KNOWN = (*BUILT_IN, *_PLANNED, *SAME_TASK)
+_CONFIG = tuple(info.alias or name for name, info in StepConfig.model_fields.items())
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+
+
+def is_skipped(type: str) -> bool:
+    """Whether a step's type is an address of another scheme than `eddi`: such a step is no task of a turn."""
+    scheme = _SCHEME.match(type)
+    return scheme is not None and scheme[1] != "eddi"
+
+
+def checked_workflow(workflow: WorkflowFile) -> Iterator[Finding]:
+    """All findings of a workflow, at pointers into its document."""
+    for index, step in enumerate(workflow.workflow_steps):
+        at: Pointer = ("workflowSteps", index)
+        yield from _type(index + 1, step.type, (*at, "type"))
+        if is_skipped(step.type):
+            continue
+        if step_task(step.type) in BUILT_IN:
+            yield from _config(f"step {shown(step.type)}", step.config, (*at, "config"))
+        for number, dictionary in enumerate(step.extensions.dictionaries):
+            here = (*at, "extensions", "dictionaries", number)
+            yield from _config(f"dictionary {shown(dictionary.type)}", dictionary.config, (*here, "config"))
+
+
+def _type(number: int, written: str, at: Pointer) -> Iterator[Finding]:
+    """What is to be said of the type of the step with this number."""
+    spot, task = Spot(at), step_task(written)
+    if is_skipped(written):
+        message = f"step {number} is skipped: its type {shown(written)} is no `eddi://` one"
+        plain = "eddi://" + written.partition("://")[2].rstrip("/")
+        near = nearest(plain, [f"eddi://{known}" for known in _KNOWN])
+        hint = f"did you mean `{near}`?" if near else "leave it out, or begin the type with `eddi://`"
+        yield Finding(code="A012", message=message, hint=hint, severity="warning", spot=spot)
+    elif not task or "," in task or any(sign.isspace() for sign in task):
+        message = f"the type of step {number}, {shown(written)}, is no task id"
+        yield Finding(code="A009", message=message, hint="write an id without commas and blanks", spot=spot)
+    elif task in _PLANNED:
+        message = f"the task `{task}` is not built in yet"
+        hint = "bring a task with that id"
+        yield Finding(code="A013", message=message, hint=hint, severity="note", spot=spot)
+    elif task.startswith("ai.labs.") and task not in BUILT_IN:
+        near = nearest(task.rstrip("/"), _KNOWN)
+        hint = f"did you mean `{near}`?" if near else "bring a task with that id, or correct the type"
+        message = f"the type of step {number} is unknown: {shown(task)}"
+        yield Finding(code="A011", message=message, hint=hint, severity="warning", spot=spot)
+    elif task != task_name(written.partition("?")[0]):
+        message = f"the type {shown(written)} is read as `{task}`"
+        hint = f"write `eddi://{task}`"
+        yield Finding(code="M002", message=message, hint=hint, severity="note", spot=spot)
+
+
+def _config(about: str, config: StepConfig, at: Pointer) -> Iterator[Finding]:
+    """Unknown keys of what a built-in task is given; what other tasks are given is their affair."""
+    for key in config.model_extra or ():
+        spot = Spot((*at, key), at_key=True)
+        if (meant := nearest(key, _CONFIG)) is not None:
+            message = f"{about}: there is no key {shown(key)} here"
+            yield Finding(code="K001", message=message, hint=f"did you mean `{meant}`?", spot=spot)
+        elif not key.startswith("_"):
+            message = f"{about}: the key {shown(key)} is kept and not used"
+            hint = f"use one of {listed(_CONFIG, 'or')}, or a key that begins with `_`"
+            yield Finding(code="K002", message=message, hint=hint, severity="warning", spot=spot)
+
+
+def misspells_uri(config: StepConfig) -> bool:
+    """Whether a file is named under a key that looks like `uri`, which `checked_workflow` tells."""
+    return not config.uri and any(nearest(key, _CONFIG) == "uri" for key in config.model_extra or ())

@@ -1,0 +1,165 @@
+"""What is said of a file of HTTP calls when it is read."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from turnout.rules.errors import LoadError, Problem
+from turnout.rules.findings import CODES
+from turnout.rules.reading import read_http_calls
+
+CORPUS = Path(__file__).resolve().parents[2] / ".." / "shared" / "corpus"
+
+
+def said(url: str = "https://api.example.com/v1", **request: Any) -> tuple[Problem, ...]:
+    """All that is said of a file with one call, of which the text is one line a key."""
+    file = {"targetServerUrl": url, "httpCalls": [{"name": "weather", "request": request}]}
+    try:
+        problems = read_http_calls(json.dumps(file, indent=1), "w.httpcalls.json").notes
+    except LoadError as error:
+        problems = error.problems
+    assert all(problem.code in CODES and problem.file and problem.line and problem.hint for problem in problems)
+    return problems
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:7070",
+        "https://user:pw@api.example.com/a/b/",
+        "HTTPS://[::1]:8443",
+        "http://münchen.example",
+    ],
+)
+def test_an_address_of_a_server_is_http_or_https(url: str) -> None:
+    assert said(url) == ()
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("", "is no http or https address"),
+        ("api.example.com", "is no http or https address"),
+        ("ftp://a.b", "is no http or https address"),
+        ("javascript:1", "is no http or https address"),
+        ("https://", "names no server"),
+        ("https://user:pw@/a", "names no server"),
+        ("http://[::1", "names no server"),
+        ("http://a:x", "has a port that is none"),
+        ("http://a:0", "has a port that is none"),
+        ("http://a:65536", "has a port that is none"),
+        ("https://a/?q=1", "has a query or a fragment"),
+        ("https://a/?", "has a query or a fragment"),
+        ("https://a/#top", "has a query or a fragment"),
+        ("https://a b", "has a blank or an invisible character in it"),
+        ("https://a\n/b", "has a blank or an invisible character in it"),
+        (" https://a", "has a blank or an invisible character in it"),
+        ("https://{properties.host}/v1", "cannot have placeholders"),
+        ("[[${properties.host}]]", "cannot have placeholders"),
+    ],
+)
+def test_an_address_that_cannot_be_called_is_an_error_at_its_place(url: str, message: str) -> None:
+    (problem,) = said(url)
+    assert problem.message == f"`targetServerUrl` {message}"
+    assert (problem.code, problem.severity, problem.line, problem.column) == ("H001", "error", 2, 21)
+
+
+def test_an_address_under_its_older_key_is_found_there() -> None:
+    with pytest.raises(LoadError) as raised:
+        read_http_calls('{"httpCalls": [],\n "targetServer": "a.b"}')
+    problem = next(problem for problem in raised.value.problems if problem.severity == "error")
+    assert (problem.code, problem.line, problem.column) == ("H001", 2, 18)
+
+
+def test_what_is_said_of_an_address_does_not_repeat_it() -> None:
+    assert "pw" not in str(said("https://user:pw@host:x"))
+
+
+@pytest.mark.parametrize("method", ["", "get", "Post", "DELETE", " patch "])
+def test_a_method_is_one_of_http_in_any_case(method: str) -> None:
+    assert said(method=method) == ()
+
+
+@pytest.mark.parametrize(
+    ("method", "hint"),
+    [
+        ("gte", "did you mean `GET`?"),
+        ("é", "write one of these"),
+        ("get /", "did you mean `GET`?"),
+        ("CONNECT", "write one of these"),
+    ],
+)
+def test_another_method_is_an_error_at_its_place(method: str, hint: str) -> None:
+    (problem,) = said(method=method)
+    assert problem.message.startswith("call `weather`: `method` must be `GET`, ")
+    assert (problem.code, problem.hint, problem.line, problem.severity) == ("V003", hint, 7, "error")
+
+
+PARTS: list[dict[str, Any]] = [
+    {"path": "/a/PLACE"},
+    {"queryParams": {"q": "PLACE"}},
+    {"headers": {"X-Q": "PLACE"}},
+    {"contentType": "PLACE"},
+    {"contentType": "application/json", "body": '{"a": {"b": "PLACE"}}'},
+]
+
+
+def put(part: dict[str, Any], place: str) -> dict[str, Any]:
+    put_in: dict[str, Any] = json.loads(json.dumps(part).replace("PLACE", place))
+    return put_in
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "place", ["{memory.current.input", "{properties.a[0] }", "[[${anything", "[(${memory.last.x})"]
+)
+def test_a_placeholder_that_is_not_closed_is_a_warning(part: dict[str, Any], place: str) -> None:
+    (problem,) = said(**put(part, place))
+    assert (problem.code, problem.severity) == ("H002", "warning")
+    assert problem.message.startswith(f"call `weather`: `{place.split(' ', maxsplit=1)[0].removesuffix('})')}` ")
+    assert problem.line == (7 if "path" in part or ("contentType" in part and "body" not in part) else 8)
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    ("place", "meant"),
+    [
+        ("{memory.curent.input}", "memory.current.input"),
+        ("{memroy.current.input}", "memory.current.input"),
+        ("[[${memory.lst.input}]]", "memory.last.input"),
+        ("[(${propertys.name})]", "properties.name"),
+        ("{Properties.name[0]}", "properties.name[0]"),
+        ("{contxt.channel}", "context.channel"),
+    ],
+)
+def test_a_placeholder_that_nearly_names_something_is_a_warning(part: dict[str, Any], place: str, meant: str) -> None:
+    (problem,) = said(**put(part, place))
+    assert (problem.code, problem.severity) == ("H003", "warning")
+    assert problem.hint == f"did you mean `{meant}`?"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{memory.current.input} {memory.last.output[0].text} {memory.past} [[${properties.name}]] {context.channel}",
+        "{userInfo.userId} {conversationInfo.agentId} {snippets.a} {vars.b} {channel} {content} {order.id} {memory}",
+        "{ {a} {} {{ } { memory.current.input query{properties{name}} {a",
+    ],
+)
+def test_other_braces_are_left_alone(text: str) -> None:
+    assert said(body=text) == ()
+
+
+def test_a_json_body_keeps_its_braces() -> None:
+    body = '{"memory":{"current":{}},"a":[{"b":{properties.b}}],"text":"{x","properties":{properties}}'
+    assert said(contentType="application/json", body=body) == ()
+
+
+def test_a_real_file_of_calls_loads_without_a_word_of_these() -> None:
+    files = sorted(CORPUS.rglob("*.httpcalls.json"))
+    if not files:
+        pytest.skip("the corpus is not beside the project")
+    notes = [note for file in files for note in read_http_calls(file.read_bytes(), file.name).notes]
+    assert [str(note) for note in notes if note.code[0] == "H" or note.code == "V003"] == []
