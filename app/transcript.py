@@ -14,6 +14,7 @@ from .printing import plain, print_columns, printer
 from .reasons import ORDER, print_missed
 
 _LABELS = "bold"
+_STYLES = {"succeeded": "green", "failed": "red", "skipped": "dim"}
 _MESSAGES = 4
 
 
@@ -98,9 +99,8 @@ def _headline(turn: Turn, failed: Sequence[Outcome]) -> str:
 
 def _outcomes(outcomes: Iterable[Outcome]) -> Iterable[tuple[str | Text, ...]]:
     for outcome in outcomes:
-        good = outcome.status == "succeeded"
-        status = Text(outcome.status, style="green" if good else "red")
-        reason = "" if good else f"{outcome.error_type}: {outcome.reason}"
+        status = Text(outcome.status, style=_STYLES[outcome.status])
+        reason = f"{outcome.error_type}: {outcome.reason}" if outcome.status == "failed" else ""
         yield status, outcome.task, f"{outcome.duration_ms:.1f} ms", reason
 
 
