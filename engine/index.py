@@ -1,19 +1,14 @@
 """From what a turn holds to the atoms that are true: each datum is looked up, no question is gone through."""
 
-from bisect import bisect_right, insort
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
 
 from ..rules import paths
 from ..rules import questions as q
-from ..rules.expressions import WILDCARD, Expression, equal, key, parse
+from ..rules.expressions import parse
 from ..rules.jsonpaths import ObjectPath, compile_path
-from ..rules.values import JSON
-from .facts import Facts, History, ended
-from .steps import Step
-
-_REMEMBERED_TEXTS = 4096
-_LONGEST_REMEMBERED = 500
+from .facts import Facts
+from .step_questions import Patterns, StepQuestions
+from .value_questions import ValueQuestions
 
 
 class Index:
@@ -24,16 +19,16 @@ class Index:
     """
 
     def __init__(self, questions: Sequence[q.Question]) -> None:
-        self.any = _StepQuestions()
-        self.last = _StepQuestions()
+        self.any = StepQuestions()
+        self.last = StepQuestions()
         self.fired: dict[str, list[tuple[int, int]]] = {}
-        self._current = _StepQuestions()
+        self._current = StepQuestions()
         self._singles = self._current.actions
         self._some_actions = self._something_said = 0
         self._texts: dict[str, dict[str, int]] = {}
-        self._says: dict[str, _Patterns] = {}
+        self._says: dict[str, Patterns] = {}
         self._has: dict[str, list[tuple[ObjectPath, str | None, int]]] = {}
-        self._values = _ValueQuestions()
+        self._values = ValueQuestions()
         self._attached: dict[str, list[tuple[int, int]]] = {}
         self._skills: dict[str, list[tuple[int, int]]] = {}
         self._environments: dict[str, int] = {}
@@ -57,7 +52,7 @@ class Index:
             case q.ContextText(key=name, text=text):
                 self._texts.setdefault(name, {})[text] = atom
             case q.ContextSays(key=name, run=run):
-                self._says.setdefault(name, _Patterns()).place(run, atom)
+                self._says.setdefault(name, Patterns()).place(run, atom)
             case q.ContextHas(key=name, path=path, text=wanted):
                 self._has.setdefault(name, []).append((compile_path(path), wanted, atom))
             case q.Attached(mime_type=mime_type, least=least):
@@ -106,7 +101,7 @@ class Index:
         true += [actions[action] for action in facts.step.actions if action in actions]
         self._add_parts(self.any, facts, true)
 
-    def _add_parts(self, questions: "_StepQuestions", facts: Facts, true: list[int]) -> None:
+    def _add_parts(self, questions: StepQuestions, facts: Facts, true: list[int]) -> None:
         before = len(facts.history.steps)
         for part in questions.parts:
             true += part(facts.step, facts.history, before)
@@ -173,217 +168,3 @@ def mime_matches(pattern: str, mime_type: str) -> bool:
 
 def _reached(thresholds: Iterable[tuple[int, int]], count: int, true: list[int]) -> None:
     true.extend(atom for least, atom in thresholds if count >= least)
-
-
-_Part = Callable[[Step, History, int], Iterable[int]]
-"""Answers for a step, which has so many before it, one kind of questions: the atoms that hold."""
-
-
-class _StepQuestions:
-    """Questions about one step: single actions, and `parts` for every other kind that is asked."""
-
-    def __init__(self) -> None:
-        self.actions: dict[str, int] = {}
-        self.parts: list[_Part] = []
-        self._runs: dict[str, list[tuple[tuple[str, ...], int]]] = {}
-        self._said = _Patterns()
-        self._ended: list[tuple[q.TaskEnded, int]] = []
-        self._digests: dict[str, list[tuple[str, int]]] = {}
-        self._nothing: list[tuple[bool, int]] = []
-
-    def place(self, question: q.Question, atom: int) -> None:
-        """Lay out a question."""
-        part: _Part
-        match question:
-            case q.HasActions(run=(action,)):
-                self.actions[action] = atom
-                return
-            case q.HasActions(run=run):
-                self._runs.setdefault(run[0], []).append((run, atom))
-                part = self._of_runs
-            case q.HasSaid(run=run):
-                self._said.place(run, atom)
-                part = self._of_said
-            case q.TaskEnded():
-                self._ended.append((question, atom))
-                part = self._of_ended
-            case q.DigestMentions(task=task, text=text):
-                self._digests.setdefault(task, []).append((text, atom))
-                part = self._of_digests
-            case _:
-                self._nothing.append((isinstance(question, q.NoActions), atom))
-                return
-        if part not in self.parts:
-            self.parts.append(part)
-
-    @property
-    def asked(self) -> bool:
-        """Whether anything is asked."""
-        return bool(self.actions or self.parts or self._nothing)
-
-    def of(self, step: Step, history: History, before: int) -> set[int]:
-        """The atoms that hold of `step`, which has `before` steps before it and is over."""
-        true = {self.actions[action] for action in step.actions if action in self.actions} if self.actions else set()
-        for part in self.parts:
-            true.update(part(step, history, before))
-        for about_actions, atom in self._nothing:
-            if not (step.actions if about_actions else parse(step.expressions)):
-                true.add(atom)
-        return true
-
-    def _of_runs(self, step: Step, _history: History, _before: int) -> Iterable[int]:
-        actions = step.actions
-        return [
-            atom
-            for place, action in enumerate(actions)
-            for run, atom in self._runs.get(action, ())
-            if tuple(actions[place : place + len(run)]) == run
-        ]
-
-    def _of_said(self, step: Step, _history: History, _before: int) -> Iterable[int]:
-        return self._said.of(step.expressions)
-
-    def _of_ended(self, step: Step, history: History, before: int) -> Iterable[int]:
-        return [
-            atom
-            for question, atom in self._ended
-            if (history.in_a_row(question, step, before) if question.consecutive > 1 else ended(step, question))
-        ]
-
-    def _of_digests(self, step: Step, _history: History, _before: int) -> Iterable[int]:
-        return [
-            atom for digest in step.digests for text, atom in self._digests.get(digest.task, ()) if text in digest.text
-        ]
-
-
-class _Patterns:
-    """Runs of expression patterns, found by the first expression of each."""
-
-    def __init__(self) -> None:
-        self._exact: dict[str, list[tuple[tuple[Expression, ...], int]]] = {}
-        self._shaped: dict[tuple[str, int], list[tuple[tuple[Expression, ...], int]]] = {}
-        self._anything: list[tuple[tuple[Expression, ...], int]] = []
-        self._all: list[tuple[tuple[Expression, ...], int]] = []
-        self._known = lru_cache(maxsize=_REMEMBERED_TEXTS)(self._of)
-
-    def place(self, run: tuple[Expression, ...], atom: int) -> None:
-        entry = (run, atom)
-        self._all.append(entry)
-        first = run[0]
-        name = key(first)
-        if name is not None:
-            self._exact.setdefault(name, []).append(entry)
-        elif first.name == WILDCARD:
-            self._anything.append(entry)
-        else:
-            self._shaped.setdefault((first.name, len(first.args)), []).append(entry)
-
-    def of(self, text: str) -> frozenset[int]:
-        """The atoms of the runs that stand in the expressions of `text`; short texts are taken apart once."""
-        return self._known(text) if len(text) <= _LONGEST_REMEMBERED else self._of(text)
-
-    def _of(self, text: str) -> frozenset[int]:
-        said = parse(text)
-        return frozenset(
-            atom
-            for place, expression in enumerate(said)
-            for run, atom in self._candidates(expression)
-            if len(run) <= len(said) - place
-            and all(equal(pattern, said[place + offset]) for offset, pattern in enumerate(run))
-        )
-
-    def _candidates(self, expression: Expression) -> Iterable[tuple[tuple[Expression, ...], int]]:
-        name = key(expression)
-        if name is None:
-            return self._all
-        shaped = self._shaped.get((expression.name, len(expression.args)), ())
-        return [*self._exact.get(name, ()), *shaped, *self._anything]
-
-
-class _Tests:
-    """What is asked about the value at one path."""
-
-    __slots__ = ("at_least", "below", "contains", "equals", "exists")
-
-    def __init__(self) -> None:
-        self.exists = 0
-        self.equals: dict[str, int] = {}
-        self.contains: list[tuple[str, int]] = []
-        self.at_least: list[tuple[int, int]] = []
-        self.below: list[tuple[int, int]] = []
-
-    def add(self, value: JSON, true: list[int]) -> None:
-        if value is None:
-            return
-        if self.exists and paths.matches(value, None, None):
-            true.append(self.exists)
-        if self.equals and not paths.is_container(value) and (atom := self.equals.get(paths.text(value))):
-            true.append(atom)
-        true.extend(atom for text, atom in self.contains if paths.contains(value, text))
-        if self.at_least or self.below:
-            size = paths.size(value)
-            true.extend(atom for _, atom in self.at_least[: bisect_right(self.at_least, (size, 2**63))])
-            true.extend(atom for bound, atom in self.below if size < bound)
-
-
-class _Branch:
-    """A place in the tree of all asked paths, with the tests of the path that ends there."""
-
-    __slots__ = ("branches", "tests")
-
-    def __init__(self) -> None:
-        self.branches: dict[str, dict[int | None, _Branch]] = {}
-        self.tests: _Tests | None = None
-
-
-class _ValueQuestions:
-    """Questions about values, as a tree of their paths: what is not there is not looked into further."""
-
-    def __init__(self) -> None:
-        self._root = _Branch()
-        self._calculated: dict[str, _Tests] = {}
-        self.asked = False
-
-    def place(self, question: q.Question, atom: int) -> None:
-        self.asked = True
-        match question:
-            case q.ValueExists(path=path):
-                self._tests(path).exists = atom
-            case q.ValueEquals(path=path, text=text):
-                self._tests(path).equals[text] = atom
-            case q.ValueContains(path=path, text=text):
-                self._tests(path).contains.append((text, atom))
-            case q.SizeAtLeast(path=path, size=size):
-                insort(self._tests(path).at_least, (size, atom))
-            case q.SizeBelow(path=path, size=size):
-                self._tests(path).below.append((size, atom))
-            case _:
-                raise AssertionError(f"no place for {question!r}")
-
-    def _tests(self, path: str) -> _Tests:
-        segments = paths.split(path)
-        if segments is None or paths.has_arithmetic(path):
-            return self._calculated.setdefault(path, _Tests())
-        branch = self._root
-        for name, index in segments:
-            branch = branch.branches.setdefault(name, {}).setdefault(index, _Branch())
-        branch.tests = branch.tests or _Tests()
-        return branch.tests
-
-    def add(self, model: dict[str, JSON], true: list[int]) -> None:
-        """Add the atoms that hold of `model`."""
-        waiting: list[tuple[_Branch, JSON]] = [(self._root, model)]
-        while waiting:
-            branch, value = waiting.pop()
-            if not isinstance(value, Mapping):
-                continue
-            fewer = value if len(value) < len(branch.branches) else branch.branches
-            for name in fewer:
-                for index, below in branch.branches.get(name, {}).items():
-                    found = paths.enter(value, name, index)
-                    if found is not None:
-                        if below.tests is not None:
-                            below.tests.add(found, true)
-                        waiting.append((below, found))
-        for path, tests in self._calculated.items():
-            tests.add(paths.read(model, path), true)
