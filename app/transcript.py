@@ -101,6 +101,8 @@ def _outcomes(outcomes: Iterable[Outcome]) -> Iterable[tuple[str | Text, ...]]:
     for outcome in outcomes:
         status = Text(outcome.status, style=_STYLES[outcome.status])
         reason = f"{outcome.error_type}: {outcome.reason}" if outcome.status == "failed" else ""
+        if outcome.where and not outcome.task.startswith("ai.labs."):
+            reason += f" ({outcome.where})"
         yield status, outcome.task, f"{outcome.duration_ms:.1f} ms", reason
 
 

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 
 from ..rules.agents import AgentDefinition, HttpCallsFile, ParserSettings, RulesSettings, StepDefinition
-from ..rules.conditions import step_task
+from ..rules.authored import step_task
 from ..rules.errors import UsageError
 from ..rules.outputs import OutputSet
 from ..rules.places import Spot
@@ -159,7 +159,7 @@ def _valid_id(task: Task) -> str:
         )
     name = step_task(task.id)
     if not name or "," in name or any(character.isspace() for character in name):
-        raise UsageError(f"`{task.id}` can't be the id of a task", "use a name without commas and blanks")
+        raise UsageError(f"`{task.id}` cannot be the id of a task", "use a name without commas and blanks")
     return name
 
 

@@ -4,9 +4,9 @@ import errno
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import get_args
 
-ErrorType = Literal["timeout", "transport", "rate_limit", "http", "content_filter", "circuit_open", "unknown"]
+from ..rules.authored import ErrorType
 
 WINDOW = 16_384
 """Characters of one message that are ever looked at: megabytes of text cost no more than a page."""

@@ -8,6 +8,7 @@ from random import Random
 
 from ..rules.agents import Policy
 from ..rules.errors import ClosedError, UsageError
+from ..rules.facts import CONTEXT_TYPES
 from ..rules.values import JSON, freeze
 from .events import Listener, OperatorListener, TurnDone
 from .executor import Planned, TurnRun
@@ -15,8 +16,6 @@ from .memory import Memory
 from .queueing import TurnQueue
 from .steps import ContextEntry, Entry, State, Step
 from .turns import Turn
-
-CONTEXT_TYPES = ("string", "expressions", "object", "array")
 
 _running: ContextVar[TurnRun | None] = ContextVar("turnout_running_turn", default=None)
 
@@ -198,7 +197,7 @@ def _entry(key: str, value: object) -> ContextEntry:
     try:
         plain = freeze(value)
     except ValueError as error:
-        raise UsageError(f"context `{key}` can't be stored: {error}", "use JSON values") from None
+        raise UsageError(f"context `{key}` cannot be stored: {error}", "use JSON values") from None
     if isinstance(plain, Mapping) and plain.keys() == {"type", "value"}:
         kind = plain["type"]
         if kind not in CONTEXT_TYPES:

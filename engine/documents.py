@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from ..rules.agents import Surroundings
-from ..rules.conditions import task_name
+from ..rules.authored import task_name
 from ..rules.facts import FactsFile, FactsStep
 from ..rules.values import JSON, freeze
 from .facts import Facts, History

@@ -12,6 +12,7 @@ from typing import Literal
 
 from ..rules import conditions as c
 from ..rules import paths
+from ..rules.authored import action_run, lenient, task_name
 from ..rules.compiling import dependency_order
 from ..rules.expressions import has_run, is_empty_word, parse
 from ..rules.jsonpaths import compile_path
@@ -147,7 +148,7 @@ class _Evaluation:
                     configs.expressions,
                 )
             case c.ActionMatcher(configs=configs):
-                run = c.action_run(configs.actions)
+                run = action_run(configs.actions)
                 return self._in_steps(
                     condition,
                     configs.occurrence,
@@ -158,7 +159,7 @@ class _Evaluation:
             case c.OutcomeMatcher(configs=configs):
                 return self._outcome(condition, configs)
             case c.DigestMatcher(configs=configs):
-                task, text = c.task_name(configs.task_id), configs.contains
+                task, text = task_name(configs.task_id), configs.contains
                 return self._in_steps(
                     condition,
                     configs.occurrence,
@@ -185,7 +186,7 @@ class _Evaluation:
                 count = 0
                 if configs.mime_type is not None:
                     count = sum(_has_type(configs.mime_type, has) for has in self._facts.step.attachments)
-                least = max(1, c.lenient(configs.min_count))
+                least = max(1, lenient(configs.min_count))
                 wanted = f"{least} of type `{configs.mime_type}`"
                 return _finding(condition, count >= least, ", ".join(self._facts.step.attachments), wanted, count=count)
             case c.CapabilityMatch(configs=configs):
@@ -197,7 +198,7 @@ class _Evaluation:
                         if each.skill.strip().lower() == skill
                     }
                 )
-                least = c.lenient(configs.min_results)
+                least = lenient(configs.min_results)
                 holds = bool(skill) and len(agents) >= least
                 return _finding(condition, holds, ", ".join(agents), f"{least} with skill `{skill}`", count=len(agents))
             case c.DeploymentContext(configs=configs):
@@ -249,7 +250,7 @@ class _Evaluation:
         return _finding(condition, result, text, wanted, found=bool(text), ago=last - number, count=count(step))
 
     def _outcome(self, condition: c.OutcomeMatcher, configs: c.OutcomeConfigs) -> Finding:
-        task = c.task_name(configs.task_id)
+        task = task_name(configs.task_id)
         least = int(configs.min_consecutive)
 
         def row(step: Step) -> int:

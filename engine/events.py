@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..rules.conditions import ErrorType
+from ..rules.authored import ErrorType
 from .failure import OperatorText, PublicText
 from .steps import State
 

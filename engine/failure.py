@@ -15,7 +15,8 @@ from pathlib import PurePath
 
 import regex
 
-from .classify import WINDOW, ErrorType, chain, kind_of, message
+from ..rules.authored import ErrorType
+from .classify import WINDOW, chain, kind_of, message
 from .redaction import MARK, redact
 
 PUBLIC_LENGTH = 200
@@ -99,6 +100,9 @@ class OperatorText(str):
     __slots__ = ()
 
 
+_TRACEBACK = BaseException.__dict__["__traceback__"]
+
+
 @dataclass(slots=True)
 class Failure:
     """What is told of a failure: texts only, neither the exception nor what its traceback keeps alive."""
@@ -155,13 +159,18 @@ def where(error: BaseException) -> str:
 
     Empty for an exception that was never raised.
     """
-    trace = error.__traceback__
+    # As the interpreter sees it: a subclass may say something else, or raise.
+    trace = _TRACEBACK.__get__(error)
     if trace is None:
         return ""
     while trace.tb_next is not None:
         trace = trace.tb_next
-    name = PurePath(trace.tb_frame.f_code.co_filename).name
-    return f"{_cut(_line(name), _TASK_LENGTH)}:{trace.tb_lineno}"
+    return f"{_file_name(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+
+
+@lru_cache(maxsize=256)
+def _file_name(path: str) -> str:
+    return _cut(_line(PurePath(path).name), _TASK_LENGTH)
 
 
 @lru_cache(maxsize=256)

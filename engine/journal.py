@@ -251,4 +251,4 @@ def _json(value: object, name: str) -> JSON:
     try:
         return freeze(value)
     except ValueError as error:
-        raise ValueError(f"`{name}` can't be stored: {error}") from None
+        raise ValueError(f"`{name}` cannot be stored: {error}") from None

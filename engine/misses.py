@@ -14,8 +14,8 @@ from typing import NamedTuple
 from ..rules import conditions as c
 from ..rules.compiling import CompiledRuleSet, compile_rule_set
 from ..rules.formulas import Circuit, Formula, Junction, Triggers, opposite, parts_first
-from ..rules.lints.relations import Relations, slots
 from ..rules.questions import Attached, HasSkill, Question, RuleFired, SizeAtLeast, SizeBelow
+from ..rules.relations import Relations, slots
 from ..rules.rulesets import RuleSet
 from .evaluator import Finding, RuleFinding
 from .facts import Facts

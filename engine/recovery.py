@@ -1,6 +1,5 @@
 """What a task's failure does to the turn: the modes of the memory policy, and the record of the failure."""
 
-import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,6 @@ from .tasks.output import OutputTask
 if TYPE_CHECKING:
     from .executor import Planned, TurnRun
 
-_log = logging.getLogger(__name__)
-
 
 def recover(run: "TurnRun", planned: "Planned", journal: Journal, error: Exception, duration: float) -> None:
     """Undo what the failed task wrote, as the policy says, record the failure, and re-route or end the turn."""
@@ -26,10 +23,8 @@ def recover(run: "TurnRun", planned: "Planned", journal: Journal, error: Excepti
         commit(journal)
     reroutes = policy.enabled and policy.continue_on_failure and policy.reroute_on_failure
     before = rerouting.answers(run) if reroutes else {}
-    if _log.isEnabledFor(logging.DEBUG):
-        _log.debug("task %s raised %s at %s", planned.reference, type(error).__name__, where(error))
     failure = describe(error, planned.reference, run.handled)
-    _record(run, planned, failure, duration)
+    _record(run, planned, failure, where(error), duration)
     if not (policy.enabled and policy.continue_on_failure):
         step.state = "ERROR"
         return
@@ -41,13 +36,14 @@ def recover(run: "TurnRun", planned: "Planned", journal: Journal, error: Excepti
         pause(step, actions)
 
 
-def _record(run: "TurnRun", planned: "Planned", failure: Failure, duration: float) -> None:
+def _record(run: "TurnRun", planned: "Planned", failure: Failure, place: str, duration: float) -> None:
     policy, step = run.policy, run.step
     outcome = Outcome(
         task=planned.id,
         status="failed",
         error_type=failure.error_type,
         reason=failure.operator,
+        where=place,
         duration_ms=duration,
     )
     step.outcomes = (*step.outcomes, outcome)

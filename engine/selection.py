@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 
-from ..rules.conditions import Authored
+from ..rules.authored import Authored
 from ..rules.outputs import Output, OutputSet
 from ..rules.values import JSON, freeze
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from ..rules.conditions import ErrorType
+from ..rules.authored import ErrorType
 from ..rules.values import JSON
 from .failure import OperatorText, PublicText
 
@@ -30,13 +30,14 @@ class Digest(NamedTuple):
 class Outcome:
     """How a task ended in a turn; one that had nothing to do was `skipped`, which no rule takes for a success.
 
-    `reason` is the operator's text; it never goes to callers or models.
+    `reason` is the operator's text, `where` the file and line that raised; neither ever goes to callers or models.
     """
 
     task: str
     status: Status
     error_type: ErrorType | None = None
     reason: OperatorText | None = None
+    where: str = ""
     duration_ms: float = 0.0
 
 

@@ -5,9 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ...rules.agents import HttpCall
+from ...rules.authored import ErrorType
 from ...rules.errors import TurnoutError
 from ...rules.values import JSON, freeze
-from ..classify import ErrorType
 
 
 class CallError(TurnoutError):

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from ...rules.agents import PLACEHOLDER, HttpCall, HttpCallsFile
+from ...rules.authored import ErrorType
 from ...rules.checking import checked_calls
 from ...rules.errors import UsageError
 from ...rules.paths import is_container, read, text
 from ...rules.values import JSON
-from ..classify import ErrorType
 from ..journal import Journal
 from ..redaction import redact
 from .answers import Answer, CallError, HttpStatusError, decoded, reason_of, value_in

@@ -7,7 +7,8 @@ from http import HTTPStatus
 import httpx2
 import pytest
 
-from turnout.engine.classify import ErrorType, chain, classify, message
+from turnout.engine.classify import chain, classify, message
+from turnout.rules.authored import ErrorType
 
 
 class StatusError(Exception):

@@ -168,6 +168,7 @@ class HostileError(Exception):
 
     __cause__ = property(lambda self: 1 / 0)  # type: ignore[assignment]
     args = property(lambda self: 1 / 0)  # type: ignore[assignment]
+    __traceback__ = property(lambda self: 1 / 0)  # type: ignore[assignment]
 
     def __str__(self) -> str:
         raise ValueError
@@ -337,7 +338,7 @@ def test_names_of_the_wrong_kind_are_refused_where_they_are_written(write: Any) 
 
 def test_a_refused_item_leaves_no_empty_reply_behind() -> None:
     def odd(turn: Any) -> None:
-        with pytest.raises(ValueError, match="can't be stored"):
+        with pytest.raises(ValueError, match="cannot be stored"):
             turn.say(object())
 
     conversation = agent(step("w"), tasks=[FunctionTask("w", odd)]).conversation()

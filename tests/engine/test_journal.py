@@ -115,7 +115,7 @@ def test_a_value_that_is_no_json_is_refused_where_it_is_written(value: object) -
         lambda v: made.set_property("x", v),
         lambda v: made.show("x", v),
     ):
-        with pytest.raises(ValueError, match="can't be stored"):
+        with pytest.raises(ValueError, match="cannot be stored"):
             write(value)
     commit(made)
     assert step_of(made).data == {}
@@ -207,7 +207,7 @@ def test_uncommitted_survives_record_and_undo_and_a_missing_mark_means_committed
 @pytest.mark.parametrize(
     ("context", "message"),
     [
-        ({"k": object()}, "context `k` can't be stored"),
+        ({"k": object()}, "context `k` cannot be stored"),
         ({"k": {"type": "text", "value": 1}}, "context `k` has an unknown type"),
         ({1: "x"}, "a context key must be a text"),
         ("text", "the context must be a map"),

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from copy import deepcopy
 from itertools import combinations
-from typing import Any
 
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from building import Conditions, action, condition
 from turnout.engine.evaluator import evaluate
 from turnout.engine.facts import Facts
 from turnout.engine.misses import MOST_ANSWERS, Answer, Change, Changes, Miss, deciding, misses, nearest_first
@@ -19,17 +19,6 @@ from turnout.rules.expressions import parse
 from turnout.rules.formulas import Circuit
 from turnout.rules.reading import read_rule_set
 from turnout.rules.rulesets import RuleSet
-
-Conditions = dict[str, Any]
-
-
-def condition(kind: str, *conditions: Conditions, **configs: str) -> Conditions:
-    made: Conditions = {"type": kind, "configs": configs}
-    return made | {"conditions": list(conditions)} if conditions else made
-
-
-def action(name: str, **configs: str) -> Conditions:
-    return condition("actionmatcher", actions=name, **configs)
 
 
 def fired(rule: str, **bounds: str) -> Conditions:
@@ -324,18 +313,7 @@ def check_applied(rules: list[list[Conditions]], first_match: bool, steps: list[
             assert {one.rule.name: one.verdict for one in after}[name] == "fired", answers
 
 
-@settings(max_examples=150, deadline=None)
-@given(rules=RULES, first_match=st.booleans(), steps=STEPS)
-def test_a_change_that_is_made_makes_the_rule_fire(
-    rules: list[list[Conditions]], first_match: bool, steps: list[Step]
-) -> None:
-    check_applied(rules, first_match, steps)
-
-
-@pytest.mark.soak
-@settings(max_examples=5000, deadline=None)
-@given(rules=RULES, first_match=st.booleans(), steps=STEPS)
-def test_a_change_that_is_made_makes_the_rule_fire_at_length(
-    rules: list[list[Conditions]], first_match: bool, steps: list[Step]
-) -> None:
-    check_applied(rules, first_match, steps)
+@pytest.mark.parametrize("examples", [150, pytest.param(5000, marks=pytest.mark.soak)])
+def test_a_change_that_is_made_makes_the_rule_fire(examples: int) -> None:
+    asked = given(rules=RULES, first_match=st.booleans(), steps=STEPS)(check_applied)
+    settings(max_examples=examples, deadline=None)(asked)()

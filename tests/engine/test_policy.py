@@ -110,6 +110,12 @@ def test_the_outcome_is_recorded_in_every_mode(policy: Policy) -> None:
     assert digests == (["weather"] if policy.enabled and policy.on_failure == "digest" else [])
 
 
+def test_the_outcome_says_where_the_task_raised() -> None:
+    turn, _, _ = turn_with(CONTINUE)
+    assert turn.outcomes[1].where.startswith("building.py:")
+    assert "building.py" not in str((turn.errors, turn.model_view, turn.output))
+
+
 def test_only_on_failure_enabled_means_digest() -> None:
     turn, _, _ = turn_with(Policy(enabled=True))
     assert [error["type"] for error in turn.errors] == ["errorDigest"]
@@ -332,4 +338,4 @@ def test_a_value_that_is_no_json_fails_the_task_and_stores_nothing() -> None:
 
     turn = agent(step("odd"), tasks=[FunctionTask("odd", odd)]).conversation().say_sync("hello")
     assert turn.output == []
-    assert "can't be stored" in str(turn.errors)
+    assert "cannot be stored" in str(turn.errors)
