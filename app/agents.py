@@ -8,11 +8,12 @@ from pathlib import Path
 
 from ..engine.agents import Agent
 from ..engine.tasks import Task
-from ..grammar.program import READERS, read_agent_file
+from ..grammar.program import READERS, agent_of_program, read_program
 from ..rules.agents import Surroundings
-from ..rules.conditions import step_task
+from ..rules.authored import step_task
 from ..rules.errors import UsageError
 from ..rules.folders import read_agent
+from .files import read_file
 from .task_files import is_task, words
 
 ENTRY_POINTS = "turnout.tasks"
@@ -29,7 +30,10 @@ def open_agent(
     with all that is wrong in the files, and `UsageError` for a missing task.
     """
     place = Path(path)
-    definition = read_agent_file(place) if place.suffix == ".turnout" else read_agent(place, READERS)
+    if place.suffix == ".turnout":
+        definition = agent_of_program(read_program(read_file(place), place.as_posix()), place)
+    else:
+        definition = read_agent(place, READERS)
     if surroundings is not None:
         definition = replace(definition, surroundings=surroundings)
     brought = list(tasks)
@@ -52,7 +56,7 @@ def _loaded(point: EntryPoint) -> Task:
         raise
     except BaseException as error:  # somebody else's code, whatever it raises
         said = words(error)
-        raise UsageError(f"the installed task `{point.name}` ({point.value}) can't be loaded: {said}") from error
+        raise UsageError(f"the installed task `{point.name}` ({point.value}) cannot be loaded: {said}") from error
     if not is_task(task):
         hint = "let the entry point name an object with `id`, `type` and `execute`"
         raise UsageError(f"the installed `{point.name}` ({point.value}) is no task", hint)

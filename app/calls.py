@@ -1,11 +1,17 @@
-"""What is wrong with how a command was called, in plain words instead of the library's."""
+"""What cannot be done as it was asked for, in plain words and with the exit code that says so."""
 
 import re
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
 
 from typer.exceptions import TyperException
 
-from ..rules.errors import UsageError
-from ..rules.spelling import nearest
+from ..rules.errors import ClosedError, LoadError, Problem, UsageError
+from ..rules.spelling import suggestion
+
+_Arguments = ParamSpec("_Arguments")
 
 # What the library says, and what is said instead. Its classes are private, its texts are what it shows.
 _WORDS = (
@@ -16,8 +22,45 @@ _WORDS = (
     (r"Option '(.*)' does not take a value", "`{}` takes no value"),
     (r"Got unexpected extra argument\S* \((.*)\)", "there is no place for `{}`"),
     (r"Invalid value for '(.*?)': .*\binteger\b", "`{}` must be a whole number"),
-    (r"Invalid value for '(.*?)'", "the value of `{}` can't be read"),
+    (r"Invalid value for '(.*?)'", "the value of `{}` cannot be read"),
 )
+
+
+def told(work: Callable[_Arguments, int]) -> Callable[_Arguments, int]:
+    """The work of a command, with what it cannot do put into words; its exit code."""
+
+    @wraps(work)
+    def command(*args: _Arguments.args, **options: _Arguments.kwargs) -> int:
+        try:
+            return work(*args, **options)
+        except (LoadError, UsageError, ClosedError) as error:
+            return refused(error, as_json=bool(options["as_json"]))
+        except KeyboardInterrupt:
+            sys.stderr.write("interrupted\n")
+            return 1
+
+    return command
+
+
+def refused(error: LoadError | UsageError | ClosedError, *, as_json: bool) -> int:
+    """Say what cannot be done; the exit code."""
+    from .printing import print_json, print_problems, print_refusal, refusal_data  # noqa: PLC0415
+
+    if isinstance(error, LoadError):
+        if as_json:
+            print_json(refusal_data("load", error.problems))
+        else:
+            print_problems(error.problems)
+        return 2
+    if isinstance(error, UsageError):
+        message, hint = error.message, error.hint
+    else:
+        message, hint = str(error), "say nothing more after the turn that ended it"
+    if as_json:
+        print_json(refusal_data("usage", [Problem(code="U001", message=message, hint=hint)]))
+    else:
+        print_refusal(message, hint)
+    return 2
 
 
 def reworded(error: TyperException) -> UsageError:
@@ -27,8 +70,8 @@ def reworded(error: TyperException) -> UsageError:
     hint = f"see `{getattr(context, 'command_path', 'turnout')} -h`"
     for pattern, words in _WORDS:
         if found := re.match(pattern, said, re.DOTALL):
-            if words.startswith("there is no") and (near := nearest(found[1], _known(context))):
-                hint = f"did you mean `{near}`?"
+            if words.startswith("there is no"):
+                hint = suggestion(found[1], _known(context), hint)
             return UsageError(words.format(found[1]), hint)
     return UsageError(said[:1].lower() + said[1:].rstrip("."), hint)
 

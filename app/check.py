@@ -1,26 +1,25 @@
 """`turnout check`: all that can be said of agents, rule sets and other files without running them."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from ..grammar.parser import Source
-from ..grammar.program import READERS, look_at, read_agent_file
-from ..grammar.render import marked
+from ..grammar.program import READERS, agent_of_program, look_at
+from ..grammar.render import pointed
 from ..rules.agent_files import KINDS, NOT_YET, suffix
 from ..rules.agents import AgentDefinition, AgentFile, Dictionary, HttpCallsFile, WorkflowFile
-from ..rules.conditions import Authored
-from ..rules.errors import LoadError, Problem
-from ..rules.facts import FactsFile, read_facts
+from ..rules.authored import Authored
+from ..rules.errors import LoadError, Problem, has_errors
+from ..rules.facts import FactsFile
 from ..rules.folders import read_agent
-from ..rules.lints import Lint, lint_agent, lint_document
+from ..rules.lints import lint_agent, lint_document
 from ..rules.outputs import OutputSet
 from ..rules.parsing import parse_json
 from ..rules.reading import read_document
 from ..rules.rulesets import RuleSet
 from ..rules.shapes import shape_of
-from .files import read_file
+from .files import is_hidden, read_file, texts_in
 from .printing import print_json, print_problems, printer, problem_data
 
 _SHAPES = (RuleSet, OutputSet, AgentFile, WorkflowFile, HttpCallsFile, Dictionary, FactsFile)
@@ -28,11 +27,10 @@ _SHAPES = (RuleSet, OutputSet, AgentFile, WorkflowFile, HttpCallsFile, Dictionar
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """All problems and notes of a path, how many findings its author has silenced, and the text that was read."""
+    """All problems and notes of a path, and how many findings its author has silenced."""
 
     problems: Sequence[Problem]
     silenced: int = 0
-    text: Source | None = None
 
 
 def check(paths: Sequence[Path], *, strict: bool, as_json: bool) -> int:
@@ -47,9 +45,9 @@ def check(paths: Sequence[Path], *, strict: bool, as_json: bool) -> int:
         told = [{"code": one.code, "severity": one.severity, **problem_data(one)} for one in problems]
         print_json({"problems": told, "silenced": silenced})
     else:
-        print_problems([_marked(problem, one.text) for one in found for problem in one.problems], talk=False)
+        print_problems(problems, talk=False)
         printer(talk=True).print(_summary(problems, silenced))
-    if any(problem.severity == "error" for problem in problems):
+    if has_errors(problems):
         return 2
     return 1 if strict and any(problem.severity == "warning" for problem in problems) else 0
 
@@ -59,10 +57,8 @@ def _each(path: Path) -> list[Path]:
     if not path.is_dir() or any(map(_is_agent, path.glob("*.json"))):
         return [path]
     agents = {file.parent for file in path.rglob("*.json") if _is_agent(file)}
-    texts = {file for file in path.rglob("*.turnout") if file.is_file() and agents.isdisjoint(file.parents)}
-    return sorted(one for one in agents | texts if not any(part[0] == "." for part in one.relative_to(path).parts)) or [
-        path
-    ]
+    texts = {file for file in texts_in(path) if agents.isdisjoint(file.parents)}
+    return sorted(texts.union(one for one in agents if not is_hidden(one, path))) or [path]
 
 
 def _is_agent(file: Path) -> bool:
@@ -84,8 +80,6 @@ def checked(path: Path) -> Checked:
             message = f"{NOT_YET[kind]} are not read yet"
             return Checked([Problem(code="A016", message=message, file=name, severity="note")])
         model = KINDS.get(kind) or _kind(parse_json(source, name), name)
-        if model is FactsFile:
-            return Checked(read_facts(source, name).notes)
         document = read_document(model, source, name)
         if not document.loads:
             return Checked(document.problems)
@@ -103,44 +97,24 @@ def _agent(agent: AgentDefinition) -> Checked:
 def _text(path: Path, text: bytes) -> Checked:
     """Check a text; one that says what its steps are is an agent."""
     program = look_at(text, path.as_posix())
+    source = program.source
     if not program.loads:
         return Checked(program.problems)
     if program.has("steps"):
-        found = _agent(read_agent_file(path))
+        agent = agent_of_program(program, path)
+        told, reports = agent.notes, [lint_agent(agent)]
     else:
-        reports = [lint_document(program.rules), lint_document(program.outputs)]
-        problems = [*program.problems, *(problem for report in reports for problem in report.problems)]
-        found = Checked(problems, sum(report.silenced for report in reports))
-    return replace(found, problems=[_at_item(one, program.source) for one in found.problems], text=program.source)
+        told, reports = program.problems, [lint_document(program.rules), lint_document(program.outputs)]
+    found = [pointed(_at_item(one, source), source) for report in reports for one in report.problems]
+    return Checked([*told, *found], sum(report.silenced for report in reports))
 
 
 def _at_item(problem: Problem, source: Source) -> Problem:
     """A finding about a whole rule, which begins with the word before its name."""
-    if not isinstance(problem, Lint) or problem.file != source.file or not problem.line:
+    if problem.file != source.file or not problem.line:
         return problem
     before = source.line(problem.line)[: problem.column - 1].rstrip()
     return replace(problem, column=len(before) - 3) if before.endswith("rule") else problem
-
-
-_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[\w.:-]+|.')
-
-
-def _marked(problem: Problem, source: Source | None) -> Problem:
-    """A finding with the line that it is about, where that stands in this text; other problems as they are."""
-    if not isinstance(problem, Lint) or source is None or problem.file != source.file or not problem.line:
-        return problem
-    start = source.offset(problem.line, problem.column)
-    word = _WORD.match(source.text, start)
-    return marked(
-        source,
-        start,
-        word.end() if word else start + 1,
-        code=problem.code,
-        message=problem.short,
-        note=problem.why or problem.hint,
-        hint=problem.hint,
-        severity=problem.severity,
-    )
 
 
 def _kind(data: object, name: str) -> type[Authored]:

@@ -8,16 +8,16 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
-from ..rules.errors import ClosedError, LoadError, Problem, UsageError
-from .calls import reworded
+from ..rules.errors import UsageError
+from .calls import refused, reworded, told
 from .streams import guarded
 
 # The doors are imported where they are needed: `turnout --help` should not wait for models and engine.
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _unwritten(reason: str) -> int:
     if sys.stderr is not None:
-        sys.stderr.write(f"error: standard output can't be written: {reason}\n")
+        sys.stderr.write(f"error: standard output cannot be written: {reason}\n")
     return 2
 
 
@@ -82,7 +82,7 @@ def _called(arguments: Sequence[str]) -> int:
         if not arguments:
             typer.echo(error, err=True)  # the help
             return 2
-        return _refuse(reworded(error), as_json="--json" in arguments)
+        return refused(reworded(error), as_json="--json" in arguments)
     except typer.Abort:
         return 1
     except Exception as error:  # noqa: BLE001 - the boundary of the process: whatever comes is our fault
@@ -92,44 +92,6 @@ def _called(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"this is a fault in Turnout: {type(error).__name__}: {error}\n  help: {hint}\n")
         return 3
     return code if isinstance(code, int) else 0
-
-
-def _finish(work: Callable[[], int], *, as_json: bool = False) -> NoReturn:
-    """Do the work of a command and exit as it says, or with what it cannot do put into words."""
-    try:
-        code = work()
-    except (LoadError, UsageError, ClosedError) as error:
-        code = _refuse(error, as_json=as_json)
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        code = 1
-    raise typer.Exit(code)
-
-
-def _refuse(error: LoadError | UsageError | ClosedError, *, as_json: bool) -> int:
-    """Say what cannot be done; the exit code."""
-    from .printing import print_json, print_problems, print_refusal, refusal_data  # noqa: PLC0415
-
-    if as_json:
-        print_json(refusal_data(*_refused(error)))
-    elif isinstance(error, LoadError):
-        print_problems(error.problems)
-    else:
-        print_refusal(*_words(error))
-    return 2
-
-
-def _refused(error: LoadError | UsageError | ClosedError) -> tuple[str, Sequence[Problem]]:
-    if isinstance(error, LoadError):
-        return "load", error.problems
-    message, hint = _words(error)
-    return "usage", [Problem(code="U001", message=message, hint=hint)]
-
-
-def _words(error: Exception) -> tuple[str, str]:
-    if isinstance(error, UsageError):
-        return error.message, error.hint
-    return str(error), "say nothing more after the turn that ended it"
 
 
 def _version(wanted: bool) -> None:
@@ -147,6 +109,7 @@ def turnout(
 
 
 @app.command(epilog=_examples(RUN))
+@told
 def run(
     agent: Annotated[Path, typer.Argument(help="The agent's folder.")],
     *,
@@ -169,32 +132,28 @@ def run(
         list[Path] | None, typer.Option(help="Run this Python file for its tasks.", metavar="FILE")
     ] = None,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Say something to an agent, and print the turns.
 
     With --json, a turn is an object on a line of its own. Exits with 1 if a turn ended in ERROR.
     """
+    from . import run as door  # noqa: PLC0415
 
-    def work() -> int:
-        from . import run as door  # noqa: PLC0415
-
-        script = door.Script(
-            agent=agent,
-            says=say or (),
-            start=start,
-            context=context or (),
-            seed=seed,
-            why=why,
-            fails=fail or (),
-            tasks=tasks or (),
-            as_json=as_json,
-        )
-        return door.run(script)
-
-    _finish(work, as_json=as_json)
+    return door.run(
+        agent,
+        say or (),
+        start=start,
+        context=context or (),
+        seed=seed,
+        why=why,
+        fails=fail or (),
+        tasks=tasks or (),
+        as_json=as_json,
+    )
 
 
 @app.command(epilog=_examples(MATCH))
+@told
 def match(
     rules: Annotated[Path | None, typer.Argument(help="The rule set; with --batch, the one for all lines.")] = None,
     *,
@@ -202,71 +161,61 @@ def match(
     batch: Annotated[
         Path | None,
         typer.Option(
-            help="Answer each line of a file, - for standard input, with a line of JSON.",
-            metavar="FILE.jsonl",
+            help="Answer each line of a file, - for standard input, with a line of JSON.", metavar="FILE.jsonl"
         ),
     ] = None,
     why: Why = False,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Tell which rules fire for a conversation given as facts."""
+    from . import match as door  # noqa: PLC0415
 
-    def work() -> int:
-        from . import match as door  # noqa: PLC0415
-
-        if batch is not None:
-            if facts is not None or why:
-                raise UsageError("`--batch` goes with neither `--facts` nor `--why`", "leave one of them out")
-            return door.match_batch(batch, rules)
-        if rules is None or facts is None:
-            raise UsageError("there is nothing to match", "name a rule set and `--facts FILE`, or `--batch FILE`")
-        return door.match(rules, facts, why=why, as_json=as_json)
-
-    _finish(work, as_json=as_json)
+    if batch is not None:
+        if facts is not None or why:
+            raise UsageError("`--batch` goes with neither `--facts` nor `--why`", "leave one of them out")
+        return door.match_batch(batch, rules)
+    if rules is None or facts is None:
+        raise UsageError("there is nothing to match", "name a rule set and `--facts FILE`, or `--batch FILE`")
+    return door.match(rules, facts, why=why, as_json=as_json)
 
 
 @app.command(epilog=_examples(CHECK))
+@told
 def check(
     paths: Annotated[list[Path], typer.Argument(help="Agents' folders and single files.")],
     *,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 for warnings, too.")] = False,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Tell what is wrong with agents and their files.
 
     Nothing is run. Exits with 2 if something does not load.
     """
+    from . import check as door  # noqa: PLC0415
 
-    def work() -> int:
-        from . import check as door  # noqa: PLC0415
-
-        return door.check(paths, strict=strict, as_json=as_json)
-
-    _finish(work, as_json=as_json)
+    return door.check(paths, strict=strict, as_json=as_json)
 
 
 @app.command(epilog=_examples(FMT))
+@told
 def fmt(
     paths: Annotated[list[Path], typer.Argument(help="Texts of rules, folders of them, or - for standard input.")],
     *,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if something would be.")] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Make curly quotes and odd blanks plain ones, too.")] = False,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Lay texts of rules out in the one way there is.
 
     Comments and the order of things are kept. Exits with 2 if a text cannot be read.
     """
+    from . import fmt as door  # noqa: PLC0415
 
-    def work() -> int:
-        from . import fmt as door  # noqa: PLC0415
-
-        return door.fmt(paths, check=check, fix=fix, as_json=as_json)
-
-    _finish(work, as_json=as_json)
+    return door.fmt(paths, check=check, fix=fix, as_json=as_json)
 
 
 @app.command(epilog=_examples(CONVERT))
+@told
 def convert(
     file: Annotated[Path, typer.Argument(help="Rules or outputs, as JSON or as text.")],
     *,
@@ -276,21 +225,18 @@ def convert(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write to this file or folder.", metavar="PATH")] = None,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Turn rules and outputs from JSON into text, or from text into JSON.
 
     With --prove, exits with 1 if the way back leads to something else.
     """
+    from . import convert as door  # noqa: PLC0415
 
-    def work() -> int:
-        from . import convert as door  # noqa: PLC0415
-
-        return door.convert(file, to=to, prove=prove, as_json=as_json, out=out)
-
-    _finish(work, as_json=as_json)
+    return door.convert(file, to=to, prove=prove, as_json=as_json, out=out)
 
 
 @app.command("test", epilog=_examples(TEST))
+@told
 def run_checks(
     paths: Annotated[list[Path], typer.Argument(help="Texts, and folders with texts.")],
     *,
@@ -298,39 +244,30 @@ def run_checks(
         bool, typer.Option("--coverage", help="Tell which rules, conditions and outputs were not seen.")
     ] = False,
     fail_under: Annotated[
-        float | None,
-        typer.Option(min=0, max=100, help="Exit with 1 if less is covered.", metavar="PERCENT"),
+        float | None, typer.Option(min=0, max=100, help="Exit with 1 if less is covered.", metavar="PERCENT")
     ] = None,
     junit: Annotated[Path | None, typer.Option(help="Write the results as JUnit XML, too.", metavar="FILE")] = None,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Run the checks that stand beside the rules.
 
     No task does I/O: the checks say what fails and what is answered. Exits with 1 if a check fails.
     """
+    from . import test as door  # noqa: PLC0415
 
-    def work() -> int:
-        from . import test as door  # noqa: PLC0415
-
-        order = door.Order(paths=paths, coverage=coverage, fail_under=fail_under, junit=junit, as_json=as_json)
-        return door.run_checks(order)
-
-    _finish(work, as_json=as_json)
+    return door.run_checks(paths, coverage=coverage, fail_under=fail_under, junit=junit, as_json=as_json)
 
 
 @app.command(epilog=_examples(SCHEMA))
+@told
 def schema(
     kind: Annotated[str, typer.Argument(help="agent, workflow, rules, outputs, httpcalls, dictionary or facts.")],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="On one line.")] = False,
-) -> None:
+) -> int:
     """Print the JSON Schema of a kind of file, for editors."""
+    from ..rules.schemas import schema  # noqa: PLC0415
+    from .printing import print_json  # noqa: PLC0415
 
-    def work() -> int:
-        from ..rules.schemas import schema  # noqa: PLC0415
-        from .printing import print_json  # noqa: PLC0415
-
-        print_json(schema(kind), indent=None if as_json else 2)
-        return 0
-
-    _finish(work, as_json=as_json)
+    print_json(schema(kind), indent=None if as_json else 2)
+    return 0

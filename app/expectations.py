@@ -13,10 +13,10 @@ from ..engine.records import dump
 from ..engine.turns import Turn
 from ..grammar.explain import asked, seen
 from ..grammar.names import value
-from ..rules.agents import AgentDefinition, RulesSettings
+from ..grammar.writer import expectation
+from ..rules.agents import AgentDefinition
 from ..rules.check_blocks import Expectation
 from ..rules.outputs import Output, OutputSet
-from ..rules.rulesets import Rule
 
 _LONGEST = 400
 _MOST_RULES = 3
@@ -80,21 +80,7 @@ def holds(expected: Expectation, sight: Sight) -> bool:
 
 def words(expected: Expectation) -> str:
     """An expectation as the author wrote it."""
-    wanted = " or ".join(value(text) for text in expected.wanted)
-    match expected.kind:
-        case "action" | "no_action" | "state":
-            return f"{expected.kind.replace('_', ' ')} {expected.wanted[0]}"
-        case "say":
-            return f"say {wanted}"
-        case "say_nothing":
-            return "say nothing"
-        case "reply":
-            return f"quick reply {wanted}"
-        case "fires":
-            return f"rule {wanted} fires"
-        case "silent":
-            return f"rule {wanted} stays silent"
-    return f"{expected.watcher} sees {wanted}"
+    return expectation(expected.kind, expected.wanted, expected.watcher)
 
 
 def actual(expected: Expectation, sight: Sight) -> str:
@@ -148,23 +134,14 @@ def _concerned(expected: Expectation, turn: Turn, definition: AgentDefinition) -
         case "fires" | "silent":
             yield wanted[0]
         case "action":
-            yield from (rule.name for rule in _rules(definition) if wanted[0] in rule.actions)
+            yield from (rule.name for rule in definition.rules if wanted[0] in rule.actions)
         case "no_action":
-            yield from (
-                rule.name for rule in _rules(definition) if wanted[0] in rule.actions and rule.name in turn.fired
-            )
+            yield from (rule.name for rule in definition.rules if wanted[0] in rule.actions and rule.name in turn.fired)
         case "say" | "reply":
             actions = {output.action for output in _outputs(definition) if not set(wanted).isdisjoint(_texts(output))}
-            yield from (rule.name for rule in _rules(definition) if not actions.isdisjoint(rule.actions))
+            yield from (rule.name for rule in definition.rules if not actions.isdisjoint(rule.actions))
         case "say_nothing":
             yield from turn.fired
-
-
-def _rules(definition: AgentDefinition) -> Iterator[Rule]:
-    for step in definition.steps:
-        if isinstance(step.settings, RulesSettings):
-            for group in step.settings.rule_set.behavior_groups:
-                yield from group.rules
 
 
 def _outputs(definition: AgentDefinition) -> Iterator[Output]:

@@ -3,7 +3,17 @@
 from pathlib import Path
 
 from ..rules.agent_files import reason
-from ..rules.errors import LoadError, Problem, UsageError
+from ..rules.errors import LoadError, Problem, UsageError, cause
+
+
+def texts_in(folder: Path) -> list[Path]:
+    """The texts in a folder and in the folders in it, sorted, without what is hidden there."""
+    return sorted(file for file in folder.rglob("*.turnout") if file.is_file() and not is_hidden(file, folder))
+
+
+def is_hidden(path: Path, folder: Path) -> bool:
+    """Whether a path in a folder is hidden there, or stands in something that is."""
+    return any(part[0] == "." for part in path.relative_to(folder).parts)
 
 
 def read_file(path: Path) -> bytes:
@@ -25,7 +35,5 @@ def write_file(path: Path, data: bytes) -> None:
     try:
         path.write_bytes(data)
     except OSError as error:
-        why = (error.strerror or type(error).__name__).lower()
-        raise UsageError(
-            f"`{path.as_posix()}` cannot be written: {why}", "name a place that can be written to"
-        ) from error
+        message = f"`{path.as_posix()}` cannot be written: {cause(error)}"
+        raise UsageError(message, "name a place that can be written to") from error

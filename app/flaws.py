@@ -5,12 +5,12 @@ from typing import get_args
 
 from ..engine.steps import State
 from ..engine.tasks.httpcalls import HttpCallsTask
-from ..rules.agents import AgentDefinition, RulesSettings
+from ..rules.agents import AgentDefinition
+from ..rules.authored import step_task
 from ..rules.check_blocks import CheckBlock, Expectation, Fault, Placed
-from ..rules.conditions import step_task
 from ..rules.errors import Problem
 from ..rules.findings import listed, shown
-from ..rules.spelling import nearest
+from ..rules.spelling import suggestion
 
 _STATES = get_args(State)
 
@@ -18,7 +18,7 @@ _STATES = get_args(State)
 def flaws(check: CheckBlock, definition: AgentDefinition) -> Iterator[Problem]:
     """All that is wrong with a check of an agent."""
     tasks = list(dict.fromkeys(step.task for step in definition.steps))
-    rules = list(_rules(definition))
+    rules = [rule.name for rule in definition.rules]
     for turn in check.turns:
         told: set[str] = set()
         for fault in turn.faults:
@@ -26,13 +26,6 @@ def flaws(check: CheckBlock, definition: AgentDefinition) -> Iterator[Problem]:
             told.add(step_task(fault.task))
         for expected in turn.expectations:
             yield from _expectation_flaws(expected, rules)
-
-
-def _rules(definition: AgentDefinition) -> Iterator[str]:
-    for step in definition.steps:
-        if isinstance(step.settings, RulesSettings):
-            for group in step.settings.rule_set.behavior_groups:
-                yield from (rule.name for rule in group.rules)
 
 
 def _fault_flaws(fault: Fault, tasks: list[str], told: set[str]) -> Iterator[Problem]:
@@ -56,10 +49,8 @@ def _expectation_flaws(expected: Expectation, rules: list[str]) -> Iterator[Prob
 
 
 def _meant(word: str, known: list[str]) -> str:
-    near = nearest(word, known)
-    if near is not None:
-        return f"did you mean `{near}`?"
-    return f"use one of {listed(known, 'or')}" if known else "correct the name, or leave it out"
+    legal = f"use one of {listed(known, 'or')}" if known else "correct the name, or leave it out"
+    return suggestion(word, known, legal)
 
 
 def _problem(at: Placed, code: str, message: str, hint: str) -> Problem:

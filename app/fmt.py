@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..grammar.fmt import format_text
 from ..rules.errors import LoadError, Problem, UsageError
-from .files import read_file, write_file
+from .files import read_file, texts_in, write_file
 from .printing import print_json, print_problems, printer, problem_data
 
 STANDARD_INPUT = Path("-")
@@ -51,6 +51,6 @@ def fmt(paths: Sequence[Path], *, check: bool, fix: bool = False, as_json: bool 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            yield from sorted(file for file in path.rglob("*.turnout") if file.is_file())
+            yield from texts_in(path)
         else:
             yield path

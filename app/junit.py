@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from ..rules.errors import UsageError
+from ..rules.errors import UsageError, cause
 from .testing import Result
 
 # What XML 1.0 cannot hold in any form.
@@ -33,8 +33,7 @@ def write_junit(path: Path, results: Mapping[str, Sequence[Result]]) -> None:
     try:
         ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
     except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        message = f"the results can't be written to `{path.as_posix()}`: {reason}"
+        message = f"the results cannot be written to `{path.as_posix()}`: {cause(error)}"
         raise UsageError(message, "name a file in a folder that exists") from error
 
 

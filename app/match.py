@@ -15,9 +15,10 @@ from ..engine.matcher import Matcher
 from ..engine.misses import Miss, misses, nearest_first
 from ..engine.tasks.rules import RulesTask
 from ..rules.agents import RulesSettings
-from ..rules.errors import LoadError, Problem, UsageError
-from ..rules.facts import BatchLine, FactsFile, read_batch_line, read_facts
-from ..rules.reading import parse_json, read_rule_set
+from ..rules.errors import LoadError, Problem, UsageError, cause
+from ..rules.facts import BatchLine, FactsFile
+from ..rules.parsing import parse_json
+from ..rules.reading import read, read_rule_set
 from ..rules.rulesets import Rule
 from .files import read_file
 from .printing import print_columns, print_json, print_problems, printer, refusal_data
@@ -27,37 +28,25 @@ from .streams import unread
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matched:
-    """What a rule set makes of facts: its rules, the positions of those that fired and of those that failed.
+    """What a rule set makes of facts: the rules that fired, that failed, and that were not tried.
 
-    `actions` are those of the step afterwards; `misses` say why the others did not fire, nearest first.
+    `unreached` stand behind one of their group that fired. `actions` are those of the step afterwards; `misses` say
+    why rules did not fire, nearest first.
     """
 
-    rules: Sequence[Rule]
-    fired: Sequence[int]
-    failed: Sequence[int]
+    fired: Sequence[Rule]
+    failed: Sequence[Rule]
+    unreached: Sequence[Rule]
     actions: Sequence[str]
     misses: Sequence[Miss] = ()
 
     def data(self) -> dict[str, object]:
         """As `match --json` prints it."""
-        return {
-            "fired": [self.rules[position].name for position in self.fired],
-            "failed": [self.rules[position].name for position in self.failed],
-            "actions": list(self.actions),
-        }
+        return {"fired": _names(self.fired), "failed": _names(self.failed), "actions": list(self.actions)}
 
-    def reasons(self) -> dict[str, object]:
-        """What `match --json --why` prints beside `data`."""
-        return {
-            "notReached": [self.rules[position].name for position in self.unreached],
-            "why": [missed_data(miss) for miss in self.misses],
-        }
 
-    @property
-    def unreached(self) -> list[int]:
-        """The positions of the rules that were not tried, because an earlier one of their group fired."""
-        reached = {*self.fired, *self.failed}
-        return [position for position in range(len(self.rules)) if position not in reached]
+def _names(rules: Sequence[Rule]) -> list[str]:
+    return [rule.name for rule in rules]
 
 
 def matched(matcher: Matcher, document: FactsFile, *, why: bool = False) -> Matched:
@@ -70,10 +59,12 @@ def matched(matcher: Matcher, document: FactsFile, *, why: bool = False) -> Matc
         expressions_as_actions=config.expressions_as_actions,
     )
     answer = matcher.decide(facts)
+    rules = matcher.compiled.rules
+    reached = {*answer.fired, *answer.failed}
     return Matched(
-        rules=matcher.compiled.rules,
-        fired=answer.fired,
-        failed=answer.failed,
+        fired=[rules[position] for position in answer.fired],
+        failed=[rules[position] for position in answer.failed],
+        unreached=[rule for position, rule in enumerate(rules) if position not in reached],
         actions=RulesTask(settings, matcher).concluded(facts.step, answer).actions,
         misses=nearest_first(misses(matcher.rule_set, facts, evaluate(matcher.rule_set, facts))) if why else (),
     )
@@ -85,12 +76,13 @@ def match(rules: Path, facts: Path, *, why: bool, as_json: bool) -> int:
     with _gathered(problems):
         rule_set = read_rule_set(read_file(rules), rules.as_posix())
     with _gathered(problems):
-        document = read_facts(read_file(facts), facts.as_posix())
+        document = read(FactsFile, read_file(facts), facts.as_posix())
     if problems:
         raise LoadError(problems)
     result = matched(Matcher(rule_set.model), document.model, why=why)
     if as_json:
-        print_json(result.data() | (result.reasons() if why else {}))
+        reasons = {"notReached": _names(result.unreached), "why": [missed_data(miss) for miss in result.misses]}
+        print_json(result.data() | (reasons if why else {}))
         return 0
     print_problems(problem for problem in (*rule_set.notes, *document.notes) if problem.severity == "warning")
     _print(result)
@@ -108,13 +100,15 @@ def _gathered(problems: list[Problem]) -> Iterator[None]:
 
 def _print(result: Matched) -> None:
     console = printer()
-    rows: list[tuple[str | Text, str | Text]] = []
-    for position in result.fired:
-        rule = result.rules[position]
-        rows.append((Text("fired", style="green"), f"{rule.name} → {', '.join(rule.actions) or 'no action'}"))
-    rows += ((Text("failed", style="red"), result.rules[position].name) for position in result.failed)
-    rows += (("not reached", result.rules[position].name) for position in result.unreached)
-    rows.append((Text("actions", style="bold"), ", ".join(result.actions) or "none"))
+    rows: list[tuple[str | Text, str]] = [
+        *(
+            (Text("fired", style="green"), f"{rule.name} → {', '.join(rule.actions) or 'no action'}")
+            for rule in result.fired
+        ),
+        *((Text("failed", style="red"), rule.name) for rule in result.failed),
+        *(("not reached", rule.name) for rule in result.unreached),
+        (Text("actions", style="bold"), ", ".join(result.actions) or "none"),
+    ]
     print_columns(console, rows)
     if result.misses:
         console.print(Text(f"\nwhy not the others, {ORDER}", style="bold"))
@@ -147,15 +141,14 @@ def _opened(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        raise UsageError(f"the batch `{path.as_posix()}` can't be read: {reason}", "name a file") from error
+        raise UsageError(f"the batch `{path.as_posix()}` cannot be read: {cause(error)}", "name a file") from error
 
 
 def _answered(line: bytes, file: str, number: int, common: Matcher | None) -> Mapping[str, object]:
     """The answer to one line. A line that cannot be answered is told as such, and the others are answered."""
     try:
-        read = read_batch_line(line, file).model
-        return {"id": read.id, **matched(_asked(read, common, file), read).data()}
+        asked = read(BatchLine, line, file).model
+        return {"id": asked.id, **matched(_matcher(asked, common, file), asked).data()}
     except LoadError as error:
         problems = (replace(problem, line=number) for problem in error.problems)
         return {"id": _id(line), **refusal_data("load", problems)}
@@ -164,9 +157,9 @@ def _answered(line: bytes, file: str, number: int, common: Matcher | None) -> Ma
         return {"id": _id(line), **refusal_data("run", [told])}
 
 
-def _asked(read: BatchLine, common: Matcher | None, file: str) -> Matcher:
-    if read.ruleset is not None:
-        return Matcher(read.ruleset)
+def _matcher(asked: BatchLine, common: Matcher | None, file: str) -> Matcher:
+    if asked.ruleset is not None:
+        return Matcher(asked.ruleset)
     if common is None:
         hint = "add `ruleset`, or name a rule set for all lines"
         raise LoadError([Problem(code="V001", message="the line requires `ruleset`", hint=hint, file=file, column=1)])

@@ -63,7 +63,7 @@ def problem_data(problem: Problem) -> Mapping[str, object]:
         "file": problem.file,
         "line": problem.line,
         "column": problem.column,
-        "message": problem.message,
+        "message": problem.text,
         "hint": problem.hint,
     }
 

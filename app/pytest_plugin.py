@@ -3,16 +3,13 @@
 Loaded in every run of pytest, so that it imports nothing before there is such a file.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from _pytest._code.code import TerminalRepr, TracebackStyle
 
     from .testing import Result, Suite
@@ -26,7 +23,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 class CheckFile(pytest.File):
     """A text with checks."""
 
-    def collect(self) -> Iterator[CheckItem]:
+    def collect(self) -> "Iterator[CheckItem]":
         """Collect an item for each check; a text that does not load is an error with all of its problems."""
         from ..rules.errors import LoadError  # noqa: PLC0415
         from .testing import read_suite  # noqa: PLC0415
@@ -45,7 +42,7 @@ class CheckFile(pytest.File):
 class CheckFailedError(Exception):
     """A check failed."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: "Result") -> None:
         self.result = result
         super().__init__(result.check.name)
 
@@ -53,7 +50,7 @@ class CheckFailedError(Exception):
 class CheckItem(pytest.Item):
     """A check as a test."""
 
-    def __init__(self, *, suite: Suite, number: int, **rest: object) -> None:
+    def __init__(self, *, suite: "Suite", number: int, **rest: object) -> None:
         super().__init__(**rest)  # type: ignore[arg-type]
         self._suite = suite
         self._check = suite.checks[number]
@@ -67,8 +64,8 @@ class CheckItem(pytest.Item):
             raise CheckFailedError(result)
 
     def repr_failure(
-        self, excinfo: pytest.ExceptionInfo[BaseException], style: TracebackStyle | None = None
-    ) -> str | TerminalRepr:
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: "TracebackStyle | None" = None
+    ) -> "str | TerminalRepr":
         """What was expected and what there was, each at its line; a traceback only for faults of Turnout."""
         error = excinfo.value
         if not isinstance(error, CheckFailedError):

@@ -2,8 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ..engine.conversation import Conversation
@@ -23,65 +22,56 @@ _LONGEST_NAME = 16
 """Of an agent, to stand before what it says: an id of 24 digits says nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
-    """What is to be run: the agent's folder, what is said to it, and how.
+def run(
+    agent: Path,
+    says: Sequence[str],
+    *,
+    start: bool = False,
+    context: Sequence[str] = (),
+    seed: int | None = None,
+    why: bool = False,
+    fails: Sequence[str] = (),
+    tasks: Sequence[Path] = (),
+    as_json: bool = False,
+) -> int:
+    """Say something to the agent in a folder and print its turns as they end; 1 if one ended in `ERROR`, else 0.
 
-    `context` holds `KEY=VALUE`, `fails` `TASK` or `TASK=MESSAGE`.
+    `context` holds `KEY=VALUE`, `fails` `TASK` or `TASK=MESSAGE`. Raises `LoadError` and `UsageError` for what cannot
+    be run, `ClosedError` where there is more to say after the conversation's end.
     """
-
-    agent: Path
-    says: Sequence[str]
-    start: bool = False
-    context: Sequence[str] = ()
-    seed: int | None = None
-    why: bool = False
-    fails: Sequence[str] = ()
-    tasks: Sequence[Path] = ()
-    as_json: bool = False
-
-
-def run(script: Script) -> int:
-    """Run the script and print its turns as they end; 1 if one of them ended in `ERROR`, else 0.
-
-    Raises `LoadError` and `UsageError` for what cannot be run, `ClosedError` where there is more to say after
-    the conversation's end.
-    """
-    if not script.says and not script.start:
+    if not says and not start:
         raise UsageError("nothing is said", 'add `--say "…"`, or `--start` for the opening turn')
-    context = dict(_context(pair) for pair in script.context)
+    told = dict(_context(pair) for pair in context)
     with reserved():  # tasks may print
-        return _run(script, context)
+        opened = open_agent(agent, tasks_from_files(tasks))
+        for fail in fails:
+            task, _, message = fail.partition("=")
+            opened = opened.failing(task, message) if message else opened.failing(task)
+        definition = opened.definition
+        print_problems(note for note in definition.notes if note.severity == "warning")
+        name = definition.name if 0 < len(definition.name) <= _LONGEST_NAME else "agent"
+        outputs = [step.settings for step in definition.steps if isinstance(step.settings, OutputSet)]
+        spoken = {output.action for one in outputs for output in one.output_set}
+        notes: list[OperatorNote] = []
 
+        def show(turn: Turn) -> None:
+            if as_json:
+                print_json(turn_data(turn, why=why))
+            else:
+                print_turn(turn, name, notes, why=why, spoken=spoken)
+            notes.clear()
 
-def _run(script: Script, context: Mapping[str, object]) -> int:
-    agent = open_agent(script.agent, tasks_from_files(script.tasks))
-    for fail in script.fails:
-        task, _, message = fail.partition("=")
-        agent = agent.failing(task, message) if message else agent.failing(task)
-    print_problems(note for note in agent.definition.notes if note.severity == "warning")
-    notes: list[OperatorNote] = []
-    chance = random.Random(script.seed) if script.seed is not None else None
-    conversation = agent.conversation(chance=chance, operators=[notes.append])
-    name = agent.definition.name
-    if not 0 < len(name) <= _LONGEST_NAME:
-        name = "agent"
-    outputs = [step.settings for step in agent.definition.steps if isinstance(step.settings, OutputSet)]
-    spoken = {output.action for one in outputs for output in one.output_set}
-    return asyncio.run(_talk(conversation, script, context, notes, name=name, spoken=spoken))
+        chance = random.Random(seed) if seed is not None else None
+        conversation = opened.conversation(chance=chance, operators=[notes.append])
+        return asyncio.run(_talk(conversation, [*([None] if start else []), *says], told, show))
 
 
 async def _talk(
-    conversation: Conversation,
-    script: Script,
-    context: Mapping[str, object],
-    notes: list[OperatorNote],
-    *,
-    name: str,
-    spoken: Collection[str],
+    conversation: Conversation, says: Sequence[str | None], context: Mapping[str, object], show: Callable[[Turn], None]
 ) -> int:
+    """Say it all, None being the opening turn."""
     code = 0
-    for said in [*([None] if script.start else []), *script.says]:
+    for said in says:
         try:
             turn = await (conversation.start(context) if said is None else conversation.say(said, context))
         except (Exception, KeyboardInterrupt):
@@ -92,11 +82,7 @@ async def _talk(
                 raise  # it is the process that is asked to end, not a task that gave up
             printer(talk=True).print(f"the turn was interrupted: {type(error).__name__}", soft_wrap=True)
             return 1
-        if script.as_json:
-            print_json(turn_data(turn, why=script.why))
-        else:
-            print_turn(turn, name, notes, why=script.why, spoken=spoken)
-        notes.clear()
+        show(turn)
         if turn.state == "ERROR":
             code = 1
     return code

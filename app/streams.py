@@ -9,6 +9,8 @@ from contextvars import ContextVar
 from io import StringIO
 from typing import TextIO, cast
 
+from ..rules.errors import cause
+
 _results: ContextVar[TextIO | None] = ContextVar("turnout_results", default=None)
 
 
@@ -49,7 +51,7 @@ class Stream:
         except OSError as error:
             self._text.gone = True
             if error.errno != errno.EPIPE:
-                self._text.failure = (error.strerror or type(error).__name__).lower()
+                self._text.failure = cause(error)
             with suppress(OSError, ValueError):  # what is still kept back must not fail again when Python ends
                 nowhere = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(nowhere, self._stream.fileno())

@@ -7,8 +7,8 @@ from types import CodeType, ModuleType
 from typing import TypeGuard
 
 from ..engine.tasks import Task
-from ..rules.conditions import step_task
-from ..rules.errors import UsageError
+from ..rules.authored import step_task
+from ..rules.errors import UsageError, cause
 
 
 def tasks_from_files(paths: Iterable[Path]) -> list[Task]:
@@ -74,15 +74,14 @@ def _compiled(path: Path, name: str) -> CodeType:
             raise UsageError(f"the tasks file `{name}` is no Python: it holds a NUL byte", "name a Python file")
         return compile(source, name, "exec", dont_inherit=True)
     except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        raise UsageError(f"the tasks file `{name}` can't be read: {reason}", "name a Python file") from error
+        raise UsageError(f"the tasks file `{name}` cannot be read: {cause(error)}", "name a Python file") from error
     except SyntaxError as error:
         said = error.msg.partition(" (")[0]
         raise UsageError(f"the tasks file `{name}` is no Python, line {error.lineno}: {said}") from error
     except (MemoryError, RecursionError) as error:
         raise UsageError(f"the tasks file `{name}` is nested too deep", "split its expressions") from error
     except ValueError as error:  # a NUL in the name
-        raise UsageError(f"the tasks file `{name!a}` can't be read: {error}", "name a Python file") from error
+        raise UsageError(f"the tasks file `{name!a}` cannot be read: {error}", "name a Python file") from error
 
 
 def _advice(held: Mapping[str, object], module: str) -> str:

@@ -1,51 +1,44 @@
 """`turnout test`: runs the checks that stand in texts beside the rules, and tells what they cover."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.text import Text
 
 from ..rules.errors import LoadError, Problem, UsageError
 from .coverage import Coverage
+from .files import texts_in
 from .junit import write_junit
 from .printing import plain, print_columns, print_json, printer
 from .testing import Failure, Result, Suite, read_suite, run_check
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What is to be run: files and folders, and what is wanted beside the results.
-
-    `fail_under` is in percent; `junit` is the file to write the results to.
-    """
-
-    paths: Sequence[Path]
-    coverage: bool = False
-    fail_under: float | None = None
-    junit: Path | None = None
-    as_json: bool = False
-
-
-def run_checks(order: Order) -> int:
+def run_checks(
+    paths: Sequence[Path],
+    *,
+    coverage: bool = False,
+    fail_under: float | None = None,
+    junit: Path | None = None,
+    as_json: bool = False,
+) -> int:
     """Run the checks and print how they went; 1 if one failed, or less is covered than is asked for.
 
-    Raises `LoadError` with all that does not load in any of the files, before anything is run, and `UsageError`.
+    `fail_under` is in percent; `junit` is the file to write the results to. Raises `LoadError` with all that does not
+    load in any of the files, before anything is run, and `UsageError`.
     """
-    least = order.fail_under
-    coverage = Coverage() if order.coverage or least is not None else None
+    seen = Coverage() if coverage or fail_under is not None else None
     results: dict[str, list[Result]] = {}
-    for suite in _suites(order.paths):
-        listeners = [coverage.of(suite.agent.definition)] if coverage is not None else []
+    for suite in _suites(paths):
+        listeners = [seen.of(suite.agent.definition)] if seen is not None else []
         results[suite.file] = [run_check(suite, check, listeners) for check in suite.checks]
-    if order.junit is not None:
-        write_junit(order.junit, results)
-    if order.as_json:
-        print_json(_data(results, coverage))
+    if junit is not None:
+        write_junit(junit, results)
+    if as_json:
+        print_json(_data(results, seen))
     else:
-        _print(results, coverage)
+        _print(results, seen)
     failed = any(result.failures for found in results.values() for result in found)
-    enough = coverage is None or least is None or _enough(coverage, least)
+    enough = seen is None or fail_under is None or _enough(seen, fail_under)
     return int(failed or not enough)
 
 
@@ -70,9 +63,7 @@ def _texts(paths: Sequence[Path]) -> Iterator[Path]:
                 raise UsageError(f"`{path.as_posix()}` is no text of rules", "name files that end in `.turnout`")
             yield path
             continue
-        inner = (file for file in path.rglob("*.turnout") if file.is_file())
-        shown = (file for file in inner if not any(part[0] == "." for part in file.relative_to(path).parts))
-        found = sorted(shown)
+        found = texts_in(path)
         if not found:
             raise UsageError(f"there is no text in `{path.as_posix()}`", "name files that end in `.turnout`")
         yield from found

@@ -22,16 +22,12 @@ from ..engine.tasks.output import OutputTask
 from ..engine.tasks.parser import ParserTask
 from ..engine.tasks.rules import RulesTask
 from ..engine.turns import Turn
-from ..grammar.program import READERS, read_program
+from ..grammar.program import agent_of_program, read_program
 from ..rules.agents import AgentDefinition, StepDefinition
+from ..rules.authored import step_task
 from ..rules.check_blocks import CheckBlock, Fault, Given
 from ..rules.check_blocks import Turn as Asked
-from ..rules.conditions import Authored, step_task
 from ..rules.errors import ClosedError, LoadError, UsageError
-from ..rules.folders import agent_of
-from ..rules.outputs import OutputSet
-from ..rules.reading import Document
-from ..rules.rulesets import RuleSet
 from ..rules.values import JSON, freeze
 from .expectations import Sight, actual, holds, reasons, words
 from .files import read_file
@@ -85,8 +81,7 @@ def read_suite(path: Path) -> Suite:
     with all that is wrong, checks that name what does not exist included.
     """
     program = read_program(read_file(path), path.as_posix())
-    own: Mapping[type[Authored], Document[Authored]] = {RuleSet: program.rules, OutputSet: program.outputs}
-    definition = agent_of(path, program.policy, program.workflow, own, READERS)
+    definition = agent_of_program(program, path)
     if not program.has("steps"):
         rules, output = definition.steps
         faults = [fault for check in program.checks for turn in check.turns for fault in turn.faults]

@@ -27,7 +27,8 @@ from turnout.rules.agents import (
     WorkflowFile,
     WorkflowStep,
 )
-from turnout.rules.conditions import AnyCondition, Authored, NoConfigs
+from turnout.rules.authored import Authored
+from turnout.rules.conditions import AnyCondition, NoConfigs
 from turnout.rules.facts import Attachment, FactsConfig, FactsFile, FactsStep, TaskDigest, TaskOutcome
 from turnout.rules.outputs import Alternatives, Item, Output, OutputSet, QuickReply, Validation
 from turnout.rules.rulesets import Group, Rule, RuleSet

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .faults import Fault, Slip, Word, listed, unexpected
+from .faults import Fault, Slip, Word, alternatives, unexpected
 from .render import shown
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -55,7 +55,7 @@ def never_closed(fault: Fault) -> Slip | None:
     if joiner not in fault.accepted:
         joiner = ""
     name = f"{opening} (" if opening.endswith("of") else f"{opening}{bracket.text}"
-    expected = listed([f"`{one}`" for one in (joiner, closing) if one])
+    expected = alternatives([f"`{one}`" for one in (joiner, closing) if one])
     return Slip(
         "R005",
         f"`{shown(name)}` is never closed",

@@ -14,10 +14,8 @@ class Checks(Transformer[Token, object]):
     """Makes an item of each check."""
 
     def check(self, children: Parts) -> Item:
-        word, name, *rest = children
-        givens = [part for part in rest if "given" in part]
-        turns = [part for part in rest if "given" not in part]
-        return Item(kind="check", entries={"name": name, "givens": givens, "turns": turns}, at=at(word))
+        word, name, *parts = children
+        return Item(kind="check", entries={"name": name, **_sorted(parts, "givens", "turns")}, at=at(word))
 
     def typed(self, children: Parts) -> object:
         return {"typed": children[0]}
@@ -26,26 +24,23 @@ class Checks(Transformer[Token, object]):
         return {"meant": children[0]}
 
     def step(self, children: Parts) -> object:
-        word, said, *rest = children
-        turn: Entries = {"word": word, **(said or {})}
-        for part in ("given", "fault", "expect"):
-            turn[f"{part}s"] = [one for one in rest if part in one]
-        return turn
+        word, said, *parts = children
+        return "turns", {"word": word, **(said or {}), **_sorted(parts, "givens", "faults", "expects")}
 
-    def given(self, children: list[Entries]) -> object:
-        return children[0]
+    def given(self, children: Parts) -> object:
+        return "givens", children[0]
 
     def g_context(self, children: Parts) -> object:
-        return {"given": "context", "name": children[0], "value": plain(*children)}
+        return {"kind": "context", "name": children[0], "value": plain(*children)}
 
     def g_property(self, children: Parts) -> object:
-        return {"given": "property", "name": children[0], "value": plain(*children)}
+        return {"kind": "property", "name": children[0], "value": plain(*children)}
 
     def g_attachment(self, children: Parts) -> object:
-        return {"given": "attachment", "name": children[0]}
+        return {"kind": "attachment", "name": children[0]}
 
     def g_environment(self, children: Parts) -> object:
-        return {"given": "environment", "name": children[0]}
+        return {"kind": "environment", "name": children[0]}
 
     def s_status(self, children: list[Token]) -> object:
         return "status", children[0], counted(children[0])
@@ -58,35 +53,37 @@ class Checks(Transformer[Token, object]):
 
     def fails(self, children: Parts) -> object:
         task, *symptoms = children
-        fault: Entries = {"fault": "fails", "task": task}
+        fault: Entries = {"kind": "fails", "task": task}
         for key, token, value in symptoms:
             if key in fault:
                 raise RejectedError(token, "R009", f"`{key}` is said twice", "leave one of them out")
             fault[key] = value
-        return fault
+        return "faults", fault
 
     def times_out(self, children: Parts) -> object:
-        return {"fault": "times_out", "task": children[0]}
+        return "faults", {"kind": "times_out", "task": children[0]}
 
     def answers(self, children: Parts) -> object:
-        return {"fault": "answers", "task": children[0], "answer": plain(*children)}
-
-    def fault(self, children: Parts) -> object:
-        return children[0]
+        return "faults", {"kind": "answers", "task": children[0], "answer": plain(*children)}
 
     def expect(self, children: Parts) -> object:
         word, expectation = children
-        return {"word": word, **expectation}
+        return "expects", {"word": word, **expectation}
 
     def e_sees(self, children: Parts) -> object:
-        return {"expect": "sees", "watcher": children[0], "wanted": children[1:]}
+        return {"kind": "sees", "watcher": children[0], "wanted": children[1:]}
 
     w_model, w_operator = constant("model"), constant("operator")
     w_caller, w_nobody = constant("caller"), constant("nobody")
 
 
+def _sorted(parts: Parts, *names: str) -> Entries:
+    """What was read, under the names of what it is."""
+    return {name: [entries for one, entries in parts if one == name] for name in names}
+
+
 def _expected(kind: str) -> Callable[[object, Parts], object]:
-    return lambda _, children: {"expect": kind, "wanted": children}
+    return lambda _, children: {"kind": kind, "wanted": children}
 
 
 for _kind in ("action", "no_action", "say", "say_nothing", "reply", "state", "fires", "silent"):

@@ -1,11 +1,13 @@
 """The checks of a text, as data with places."""
 
-from collections.abc import Sequence
+from typing import TypeVar
 
-from ..rules.check_blocks import CheckBlock, Expectation, Fault, Given, Turn
+from ..rules.check_blocks import CheckBlock, Expectation, Fault, Given, Placed, Turn
 from .documents import plain, token
 from .parser import Source
-from .pieces import Entries, Item
+from .pieces import Entries, Item, objects
+
+P = TypeVar("P", bound=Placed)
 
 
 def check_block(item: Item, source: Source) -> CheckBlock:
@@ -15,8 +17,8 @@ def check_block(item: Item, source: Source) -> CheckBlock:
     return CheckBlock(
         name=_text(entries["name"]),
         file=source.file,
-        givens=tuple(_given(one, source) for one in _objects(entries, "givens")),
-        turns=tuple(_turn(one, source) for one in _objects(entries, "turns")),
+        givens=tuple(_made(Given, one, "name", source) for one in objects(entries, "givens")),
+        turns=tuple(_turn(one, source) for one in objects(entries, "turns")),
         line=line,
         column=column,
     )
@@ -27,34 +29,19 @@ def _turn(entries: Entries, source: Source) -> Turn:
     return Turn(
         typed=_text(entries["typed"]) if "typed" in entries else None,
         meant=_text(entries["meant"]) if "meant" in entries else None,
-        givens=tuple(_given(one, source) for one in _objects(entries, "givens")),
-        faults=tuple(_fault(one, source) for one in _objects(entries, "faults")),
-        expectations=tuple(_expectation(one, source) for one in _objects(entries, "expects")),
+        givens=tuple(_made(Given, one, "name", source) for one in objects(entries, "givens")),
+        faults=tuple(_made(Fault, one, "task", source) for one in objects(entries, "faults")),
+        expectations=tuple(_made(Expectation, one, "word", source) for one in objects(entries, "expects")),
         line=line,
         column=column,
     )
 
 
-def _given(entries: Entries, source: Source) -> Given:
-    line, column = _place(entries["name"], source)
-    rest = {key: item for key, item in plain(entries).items() if key != "given"}
-    return Given.model_validate({"kind": entries["given"], **rest, "line": line, "column": column})
-
-
-def _fault(entries: Entries, source: Source) -> Fault:
-    line, column = _place(entries["task"], source)
-    rest = {key: item for key, item in plain(entries).items() if key != "fault"}
-    return Fault.model_validate({"kind": entries["fault"], **rest, "line": line, "column": column})
-
-
-def _expectation(entries: Entries, source: Source) -> Expectation:
-    line, column = _place(entries["word"], source)
-    rest = {key: item for key, item in plain(entries).items() if key in ("wanted", "watcher")}
-    return Expectation.model_validate({"kind": entries["expect"], **rest, "line": line, "column": column})
-
-
-def _objects(entries: Entries, key: str) -> Sequence[Entries]:
-    return entries.get(key) or ()  # type: ignore[return-value]
+def _made(model: type[P], entries: Entries, at: str, source: Source) -> P:
+    """The model of what was read; it stands where its word `at` does."""
+    line, column = _place(entries[at], source)
+    told = {key: item for key, item in plain(entries).items() if key in model.model_fields}
+    return model.model_validate({**told, "line": line, "column": column})
 
 
 def _place(word: object, source: Source) -> tuple[int, int]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from lark import Token
 
-from ..rules.conditions import Authored
+from ..rules.authored import Authored
 from ..rules.outputs import OutputSet
 from ..rules.places import Places, Spot
 from ..rules.rulesets import RuleSet
 from .parser import RejectedError, Source
-from .pieces import Comment, Entries, Item
+from .pieces import Comment, Entries, Item, objects
 
 FLAGS = {"append_actions": "appendActions", "expressions_as_actions": "expressionsAsActions"}
 """The flags of a rule set by the names that the language gives them."""
@@ -116,8 +116,8 @@ def _rule_items(document: Mapping[str, object]) -> Iterator[Item]:
         if key != "behaviorGroups":
             entries = {"key": words.get(key, key), "value": setting, "outputs": False}
             yield Item(kind="set", entries=entries)
-    for index, group in enumerate(_objects(document, "behaviorGroups")):
-        rules = _objects(group, "rules")
+    for index, group in enumerate(objects(document, "behaviorGroups")):
+        rules = objects(group, "rules")
         if index or not rules or len(group) > 1:
             yield _item("group", {key: item for key, item in group.items() if key != "rules"})
         for rule in rules:
@@ -130,12 +130,8 @@ def _output_items(document: Mapping[str, object]) -> Iterator[Item]:
             yield Item(kind="set", entries={"key": key, "value": setting, "outputs": True})
     if "lang" in document:
         yield Item(kind="language", entries={"lang": document["lang"]})
-    for output in _objects(document, "outputSet"):
+    for output in objects(document, "outputSet"):
         yield _item("output", output)
-
-
-def _objects(entries: Mapping[str, object], key: str) -> Sequence[Entries]:
-    return entries.get(key) or ()  # type: ignore[return-value]
 
 
 def _item(kind: str, entries: Entries) -> Item:

@@ -5,6 +5,7 @@ from typing import Literal, Protocol
 
 from ..rules import conditions as c
 from ..rules import questions as q
+from ..rules.authored import task_name
 from .names import name, value
 from .phrases import TASK_FAILED, phrase
 
@@ -79,7 +80,7 @@ def _outcome_entries(configs: dict[str, str]) -> Mapping[str, object]:
     if configs.get("minConsecutive") == "1":
         del configs["minConsecutive"]
     if configs.keys() <= {"taskId", "occurrence"}:
-        action = {"actions": f"{TASK_FAILED}{c.task_name(configs.pop('taskId'))}"}
+        action = {"actions": f"{TASK_FAILED}{task_name(configs.pop('taskId'))}"}
         return {"type": "actionmatcher", "configs": action | configs}
     return {"type": "outcomematcher", "configs": configs}
 
@@ -94,7 +95,7 @@ def seen(found: Seen) -> str:
         case c.OutcomeMatcher(configs=configs):
             return _outcome(found, configs)
         case c.DigestMatcher(configs=configs):
-            task = name(c.task_name(configs.task_id))
+            task = name(task_name(configs.task_id))
             digest = f"digest of task {task} {_ago(found.ago)}: {_shown(found.seen)}"
             return _in_turn(found, digest, f"no digest of task {task}")
         case c.ContextMatcher(configs=configs):
@@ -138,7 +139,7 @@ def _counted(count: int, thing: str) -> str:
 
 
 def _outcome(found: Seen, configs: c.OutcomeConfigs) -> str:
-    task = f"task {name(c.task_name(configs.task_id))}"
+    task = f"task {name(task_name(configs.task_id))}"
     told = _in_turn(found, f"{task} {_shown(found.seen)} {_ago(found.ago)}", f"{task} did not run")
     if found.count is None or found.ago is None:
         return told

@@ -150,10 +150,10 @@ class Fault:
             left -= _SUFFIXES
         single = {_KINDS.get(one, f"`{one}`") for one in left}
         options = [*sorted(single, key=lambda one: (one.startswith("`"), one)), *options]
-        return f"expected {listed(options[:_MOST])}" if options else ""
+        return f"expected {alternatives(options[:_MOST])}" if options else ""
 
 
-def listed(options: Iterable[str]) -> str:
+def alternatives(options: Iterable[str]) -> str:
     """A list in words: `a, b or c`."""
     *most, last = options
     return f"{', '.join(most)} or {last}" if most else last

@@ -3,9 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ..rules.errors import LoadError
-from .build import Builder
+from ..rules.errors import LoadError, has_errors
 from .comments import found, moved, tokens
 from .names import TERMINALS, value
 from .parser import source
@@ -20,12 +20,13 @@ def format_text(text: str | bytes, file: str = "", *, fix: bool = False) -> str:
     Nothing is asked but that it can be parsed: rules that do not load can be formatted. With `fix`, curly quotes and
     blanks that only look like some are made plain before. Raises `LoadError` with every syntax error.
     """
-    read = source(text, file).text
-    read = straightened(read) if fix else read
-    items, problems = read_items(read, file, Builder)
-    if any(problem.severity == "error" for problem in problems):
+    read = source(text, file)
+    if fix:
+        read = replace(read, text=straightened(read.text))
+    items, problems = read_items(read)
+    if has_errors(problems):
         raise LoadError(problems)
-    alone = attach_comments(items, read)
+    alone = attach_comments(items, read.text)
     return "".join(f"#{words}\n" for words in alone) or write(items)
 
 

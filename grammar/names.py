@@ -97,7 +97,7 @@ def _follows(kind: str | None, part: str, before: str, depth: int) -> bool:
             return before in ("name", "end")
 
 
-def listed(entries: Iterable[tuple[str, object]], word: str) -> str:
+def suffix(entries: Iterable[tuple[str, object]], word: str) -> str:
     """` with key value, key value`; empty without entries."""
     pairs = ", ".join(f"{name(key)} {value(item)}" for key, item in entries)
     return f" {word} {pairs}" if pairs else ""

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
 
 from lark import Lark, Token, Transformer
 
-from ..rules.errors import LoadError, Problem
+from ..rules.parsing import decoded
 
 RESERVED = frozenset(
     {"rule", "group", "output", "check", "policy", "steps", "set", "language", "when", "then"}
@@ -20,8 +19,6 @@ RESERVED = frozenset(
 
 ITEM_WORDS = frozenset({"set", "language", "policy", "steps", "group", "rule", "output", "check"})
 """The words that begin an item."""
-
-Builder: TypeAlias = Transformer[Token, object]
 
 
 class WholeWords:
@@ -35,7 +32,7 @@ class WholeWords:
         return stream
 
 
-def parser(transformer: Builder | None = None, *, strict: bool = False) -> Lark:
+def parser(transformer: Transformer[Token, object] | None = None, *, strict: bool = False) -> Lark:
     """A parser that hands what it reads to `transformer`; without one it makes trees.
 
     It costs some 100 ms to make: keep it, and the transformer with it. `strict` refuses ambiguities in the
@@ -98,21 +95,4 @@ class Source:
 
 def source(text: str | bytes, file: str = "") -> Source:
     """A text, or its bytes in UTF-8, as what is parsed. Raises `LoadError` for bytes of another encoding."""
-    decoded = text if isinstance(text, str) else _decoded(text, file)
-    return Source(text=decoded.removeprefix("\ufeff"), file=file)
-
-
-def _decoded(data: bytes, file: str) -> str:
-    line = column = 0
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or data[:2].count(0) == 1:
-        message = "the text is UTF-16, not UTF-8"
-    else:
-        try:
-            return data.decode()
-        except UnicodeDecodeError as error:
-            good = Source(text=data[: error.start].decode().removeprefix("\ufeff"))
-            line, column = good.place(len(good.text))
-            message = f"the text is not UTF-8: byte 0x{data[error.start]:02x} cannot be read"
-    raise LoadError(
-        [Problem(code="J001", message=message, file=file, line=line, column=column, hint="save it as UTF-8")]
-    )
+    return Source(text=decoded(text, file) if isinstance(text, bytes) else text.removeprefix("\ufeff"), file=file)

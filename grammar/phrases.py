@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .names import expressions, is_count, listed, name, value
+from .names import expressions, is_count, name, suffix, value
 
 Entries: TypeAlias = Mapping[str, object]
 
@@ -48,7 +48,7 @@ def phrase(condition: Entries) -> Phrase:
     configs: Entries = condition.get("configs") or {}  # type: ignore[assignment]
     children: Sequence[Entries] = condition.get("conditions") or ()  # type: ignore[assignment]
     inner = tuple(map(phrase, children))
-    keeping = listed(((k, v) for k, v in condition.items() if k not in ("type", "configs", "conditions")), "keeping")
+    keeping = suffix(((k, v) for k, v in condition.items() if k not in ("type", "configs", "conditions")), "keeping")
     if kind == "negation" and inner and not configs and not keeping:
         return _negated(inner)
     if kind == "connector" and inner and configs.get("operator") in ("AND", "OR"):
@@ -64,7 +64,7 @@ def phrase(condition: Entries) -> Phrase:
 
 
 def _rest(configs: Entries, used: set[str]) -> str:
-    return listed(((key, item) for key, item in configs.items() if key not in used), "with")
+    return suffix(((key, item) for key, item in configs.items() if key not in used), "with")
 
 
 def _negated(inner: tuple[Phrase, ...]) -> Phrase:

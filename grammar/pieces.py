@@ -1,6 +1,6 @@
 """What the callbacks that build items share: the item itself, and the values in it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isinf
 from typing import Any, Literal, TypeAlias
@@ -31,6 +31,11 @@ class Item:
     entries: Entries
     at: int = 0
     comments: Sequence[Comment] = field(default=())
+
+
+def objects(entries: Mapping[str, object], key: str) -> Sequence[Entries]:
+    """The objects in the list under a key; none where there is no list."""
+    return entries.get(key) or ()  # type: ignore[return-value]
 
 
 def constant(value: object) -> Callable[[object, Parts], object]:

@@ -5,33 +5,31 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..rules.agent_files import reason
 from ..rules.agents import AgentDefinition, AgentFile, Policy, WorkflowFile
+from ..rules.authored import Authored
 from ..rules.check_blocks import CheckBlock
-from ..rules.conditions import Authored
-from ..rules.errors import LoadError, Problem
+from ..rules.errors import LoadError, Problem, has_errors
 from ..rules.folders import Reader, agent_of
 from ..rules.outputs import OutputSet
 from ..rules.reading import Document, collector_paused, read_document
 from ..rules.rulesets import RuleSet
-from .build import Builder
 from .checks import check_block
 from .comments import tokens
 from .documents import documents, items, normal, places, plain, token
 from .fmt import attach_comments, format_text
-from .parser import RejectedError, Source, source
+from .parser import Source, source
 from .pieces import Entries, Item
 from .recover import read_items
-from .render import marked
+from .render import marked, pointed, rejected
 from .writer import block, write
 
 __all__ = [
     "Json",
     "Program",
+    "agent_of_program",
     "format_text",
     "look_at",
     "normal",
-    "read_agent_file",
     "read_program",
     "read_text_document",
     "to_json",
@@ -70,7 +68,7 @@ class Program:
     @property
     def loads(self) -> bool:
         """Whether no error was found."""
-        return not any(problem.severity == "error" for problem in self.problems)
+        return not has_errors(self.problems)
 
     def has(self, *kinds: str) -> bool:
         """Whether the text has an item of one of these kinds."""
@@ -96,19 +94,23 @@ def read_program(text: str | bytes, file: str = "") -> Program:
     """
     program = look_at(text, file)
     if not program.loads:
-        raise LoadError(problem for problem in program.problems if problem.severity != "note")
+        raise LoadError(program.problems)
     return program
 
 
 def look_at(text: str | bytes, file: str = "") -> Program:
     """As `read_program`, for a caller who takes what can be read of a text with errors; nothing is raised."""
     with collector_paused():
-        return _looked_at(text, file)
+        try:
+            where = source(text, file)
+        except LoadError as error:
+            return _looked_at(Source(text="", file=file), error.problems)
+        return _looked_at(where)
 
 
-def _looked_at(text: str | bytes, file: str) -> Program:
-    read, problems = read_items(text, file, Builder)
-    where = _source(text, file)
+def _looked_at(where: Source, broken: Sequence[Problem] = ()) -> Program:
+    read, problems = read_items(where)
+    problems += broken
     made = documents(read)
     rules = _document(RuleSet, made.rules, where)
     outputs = _document(OutputSet, made.outputs, where)
@@ -117,7 +119,7 @@ def _looked_at(text: str | bytes, file: str) -> Program:
     if problems:
         # A warning may be about what an item says that could not be read.
         found = [problem for problem in found if problem.severity == "error"]
-    found += [*problems, *(_rejection(error, where) for error in made.rejected), *_repeated(read, where)]
+    found += [*problems, *(rejected(error, where) for error in made.rejected), *_repeated(read, where)]
     return Program(
         source=where,
         items=tuple(read),
@@ -130,20 +132,9 @@ def _looked_at(text: str | bytes, file: str) -> Program:
     )
 
 
-def _source(text: str | bytes, file: str) -> Source:
-    try:
-        return source(text, file)
-    except LoadError:  # it is told by whoever read the items
-        return Source(text="", file=file)
-
-
 def _document(model: type[M], made: Entries, where: Source) -> Document[M]:
-    return read_document(model, plain(made), where.file, places(made, where))
-
-
-def _rejection(error: RejectedError, where: Source) -> Problem:
-    start = error.token.start_pos or 0
-    return marked(where, start, error.token.end_pos or start, code=error.code, message=error.message, hint=error.hint)
+    document = read_document(model, plain(made), where.file, places(made, where))
+    return replace(document, problems=tuple(pointed(problem, where) for problem in document.problems))
 
 
 def _repeated(read: Sequence[Item], where: Source) -> Iterator[Problem]:
@@ -243,18 +234,12 @@ def read_text_document(model: type[M], text: str | bytes, file: str = "", /) -> 
     return replace(mine, problems=tuple(problems))  # type: ignore[return-value]
 
 
-def read_agent_file(path: Path) -> AgentDefinition:
-    """Read the agent that one text describes; without `steps` its rules are asked, then its outputs.
+def agent_of_program(program: Program, path: Path) -> AgentDefinition:
+    """The agent that a text at `path`, which loads, describes; without `steps` its rules are asked, then its outputs.
 
     Files that its steps name are read from the text's folder, never from elsewhere. Raises `LoadError` with all
     errors and warnings.
     """
-    name = path.as_posix()
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise LoadError([Problem(code="A001", message=reason("file", error), file=name)]) from error
-    program = read_program(text, name)
     own: Mapping[type[Authored], Document[Authored]] = {RuleSet: program.rules, OutputSet: program.outputs}
     agent = agent_of(path, program.policy, program.workflow, own, READERS)
     return replace(agent, notes=(*program.problems, *agent.notes))

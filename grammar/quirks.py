@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 
+from ..rules.authored import action_run
 from ..rules.conditions import (
     ActionMatcher,
     AnyCondition,
@@ -14,7 +15,6 @@ from ..rules.conditions import (
     Negation,
     OccurrenceCondition,
     SizeMatcher,
-    action_run,
 )
 from ..rules.expressions import is_empty_word, parse
 from ..rules.findings import shown

@@ -1,39 +1,28 @@
 """Reading all items of a text in spite of errors: each error is told, and reading goes on at the next item."""
 
-from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import cast
 
 import regex
-from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
+from lark import Lark, Token, UnexpectedInput, UnexpectedToken
 from lark.lexer import PatternStr
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 from lark.utils import TextSlice
 
-from ..rules.errors import LoadError, Problem
-from .build import Item
+from ..rules.errors import Problem
+from .build import Builder, Item
 from .faults import Fault, Word, word_at, words
-from .parser import ITEM_WORDS, RESERVED, Builder, RejectedError, Source, parser, source
-from .render import marked
+from .parser import ITEM_WORDS, RESERVED, RejectedError, Source, parser
+from .render import rejected
 from .slips import explained
 
 MOST_ERRORS = 100
 """Reading one text stops after so many errors."""
 
 
-def read_items(
-    text: str | bytes, file: str, transformer_factory: Callable[[], Builder]
-) -> tuple[list[Item], list[Problem]]:
-    """The items of a text, and a problem for each item that cannot be read, in reading order.
-
-    The transformer runs while the text is parsed. It is made once for each factory and used for every text, so
-    it keeps nothing; what its `item` callbacks return are the items. A callback may raise `RejectedError`.
-    """
-    try:
-        read = source(text, file)
-    except LoadError as error:
-        return [], list(error.problems)
-    lark = _parser(transformer_factory)
+def read_items(read: Source) -> tuple[list[Item], list[Problem]]:
+    """The items of a text, and a problem for each item that cannot be read, in reading order."""
+    lark = _lark()
     items: list[Item] = []
     problems: list[Problem] = []
     at: int | None = 0
@@ -43,7 +32,7 @@ def read_items(
             break
         reading = lark.parse_interactive(TextSlice(read.text, at, len(read.text)))
         try:
-            items += _items(reading.resume_parse())  # type: ignore[no-untyped-call]
+            items += reading.resume_parse()  # type: ignore[no-untyped-call]
             break
         except UnexpectedInput as error:
             fault = _fault(lark, reading, read, error)
@@ -53,21 +42,16 @@ def read_items(
         except RejectedError as error:
             place = error.token.start_pos or 0
             item = _begin(reading, place)
-            problems.append(_rejection(read, error))
+            problems.append(rejected(error, read))
             between = False
         items += _finished(reading, between=between)
         at = next_item(read.text, item, place)
     return items, problems
 
 
-@lru_cache(maxsize=4)
-def _parser(transformer_factory: Callable[[], Builder]) -> Lark:
-    return parser(transformer_factory())
-
-
-def _items(result: object) -> list[Item]:
-    """The items in what parsing a whole text gave, with or without a callback for it."""
-    return cast("list[Item]", result.children if isinstance(result, Tree) else result)
+@cache
+def _lark() -> Lark:
+    return parser(Builder())
 
 
 def _finished(reading: InteractiveParser, *, between: bool) -> list[Item]:
@@ -78,7 +62,7 @@ def _finished(reading: InteractiveParser, *, between: bool) -> list[Item]:
         tried = reading.copy(deepcopy_values=False)  # type: ignore[no-untyped-call]
         del tried.parser_state.value_stack[depth:], tried.parser_state.state_stack[depth + 1 :]
         try:
-            return _items(tried.feed_eof())
+            return cast("list[Item]", tried.feed_eof())
         except (UnexpectedToken, RejectedError):
             continue
     return []
@@ -106,11 +90,6 @@ def _begin(reading: InteractiveParser, otherwise: int) -> int:
         if isinstance(value, Token) and value.type.lower() in ITEM_WORDS and value.start_pos is not None:
             return value.start_pos
     return otherwise
-
-
-def _rejection(read: Source, error: RejectedError) -> Problem:
-    start = error.token.start_pos or 0
-    return marked(read, start, error.token.end_pos or start, code=error.code, message=error.message, hint=error.hint)
 
 
 def _too_many(read: Source, at: int) -> Problem:

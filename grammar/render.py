@@ -1,10 +1,11 @@
 """Problems of a rule text with what they point at: the source line, a caret and a note."""
 
+import re
 import unicodedata
 from dataclasses import dataclass, replace
 
 from ..rules.errors import Problem, Severity
-from .parser import Source
+from .parser import RejectedError, Source
 
 _WIDEST = 100
 _LEAD = 40
@@ -32,7 +33,7 @@ class MarkedProblem(Problem):
     def __str__(self) -> str:
         told = any(self.hint == _advice(one.note) for one in self.marks)
         helped = f"\n  help: {self.hint}" if self.hint and not told else ""
-        head = Problem.__str__(replace(self, hint=""))
+        head = Problem.__str__(replace(self, hint="", why=""))
         return "\n".join([head, *_rows(self.marks)]) + helped
 
 
@@ -65,6 +66,35 @@ def marked(
         severity=severity,
         marks=marks,
     )
+
+
+_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[\w.:-]+|.')
+
+
+def pointed(problem: Problem, source: Source) -> Problem:
+    """A problem that has only its place, with the word there marked; as it is where that is not in this text."""
+    if problem.file != source.file or not problem.line:
+        return problem
+    start = source.offset(problem.line, problem.column)
+    word = _WORD.match(source.text, start)
+    made = marked(
+        source,
+        start,
+        word.end() if word else start + 1,
+        code=problem.code,
+        message=problem.message,
+        note=problem.why or problem.hint,
+        hint=problem.hint,
+        severity=problem.severity,
+    )
+    return replace(made, why=problem.why)
+
+
+def rejected(error: RejectedError, source: Source) -> MarkedProblem:
+    """What a callback refused, as a problem at its token."""
+    start = error.token.start_pos or 0
+    end = error.token.end_pos or start
+    return marked(source, start, end, code=error.code, message=error.message, hint=error.hint)
 
 
 def mark(source: Source, start: int, end: int, note: str = "") -> Mark:

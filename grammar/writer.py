@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from .comments import found, tokens, woven
 from .documents import COMMENTS, FLAGS
-from .names import expressions, listed, name, ordinal, value
+from .names import expressions, name, ordinal, suffix, value
 from .phrases import Phrase, phrase
-from .pieces import Entries, Item
+from .pieces import Entries, Item, objects
 
 WIDTH = 100
 """Longer lines are broken between conditions and between steps."""
@@ -41,7 +41,7 @@ def block(item: Item) -> str:
 
 
 def _rest(entries: Mapping[str, object], *told: str, word: str = "with") -> str:
-    return listed(((key, item) for key, item in entries.items() if key not in told), word)
+    return suffix(((key, item) for key, item in entries.items() if key not in told), word)
 
 
 def _set(entries: Entries) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _policy(entries: Entries) -> Iterator[str]:
 
 
 def _steps(entries: Entries) -> Iterator[str]:
-    steps = [_step(step) for step in _objects(entries, "steps")]
+    steps = [_step(step) for step in objects(entries, "steps")]
     line = f"steps {', '.join(steps)}"
     yield line if len(line) <= WIDTH else f"steps {(',' + chr(10) + '  ').join(steps)}"
 
@@ -101,7 +101,7 @@ _STRATEGIES = {"executeUntilFirstSuccess": "first match", "executeAll": "all mat
 
 def _rule(entries: Entries) -> Iterator[str]:
     yield f"rule {value(entries.get('name', ''))}{_rest(entries, 'name', 'conditions', 'actions')}"
-    conditions, actions = _objects(entries, "conditions"), entries.get("actions")
+    conditions, actions = objects(entries, "conditions"), entries.get("actions")
     if not conditions:
         yield "  when always"
     for index, condition in enumerate(conditions):
@@ -132,14 +132,14 @@ def _output(entries: Entries) -> Iterator[str]:
         told.append("timesOccurred")
         since = f" from the {ordinal(times + 1)} time"
     yield f"output {name(str(entries['action']))}{since}{_rest(entries, *told)}"
-    for piece in _objects(entries, "outputs"):
+    for piece in objects(entries, "outputs"):
         yield from _piece(piece)
-    for reply in _objects(entries, "quickReplies"):
+    for reply in objects(entries, "quickReplies"):
         yield f"  {_reply(reply)}"
 
 
 def _piece(entries: Entries) -> Iterator[str]:
-    items = [_shown(item) for item in _objects(entries, "valueAlternatives")] or ["say nothing"]
+    items = [_shown(item) for item in objects(entries, "valueAlternatives")] or ["say nothing"]
     items[-1] += _rest(entries, "valueAlternatives", word="keeping")
     yield f"  {items[0]}"
     yield from (f"   or {item.removeprefix('say ')}" for item in items[1:])
@@ -170,57 +170,57 @@ def _reply(entries: Entries) -> str:
 
 def _check(entries: Entries) -> Iterator[str]:
     yield f"check {value(entries['name'])}"
-    yield from (f"  {_given(given)}" for given in _objects(entries, "givens"))
-    for turn in _objects(entries, "turns"):
+    yield from (f"  {_given(given)}" for given in objects(entries, "givens"))
+    for turn in objects(entries, "turns"):
         said = f" {value(turn['typed'])}" if "typed" in turn else ""
         meant = f" user says {expressions(str(turn['meant']), ', ')}" if "meant" in turn else ""
         yield f"  turn{said}{meant}"
-        yield from (f"    {_given(given)}" for given in _objects(turn, "givens"))
-        yield from (f"    {_fault(fault)}" for fault in _objects(turn, "faults"))
-        for expectation in _objects(turn, "expects"):
-            yield from _expectation(expectation)
+        yield from (f"    {_given(given)}" for given in objects(turn, "givens"))
+        yield from (f"    {_fault(fault)}" for fault in objects(turn, "faults"))
+        for expected in objects(turn, "expects"):
+            yield from _expectation(expected)
 
 
 def _given(entries: Entries) -> str:
-    kind, about = str(entries["given"]), str(entries["name"])
+    kind, about = str(entries["kind"]), str(entries["name"])
     return f"given {kind} " + (f"{name(about)} {value(entries['value'])}" if "value" in entries else value(about))
 
 
 def _fault(entries: Entries) -> str:
     about = f"task {name(str(entries['task']))}"
-    if entries["fault"] == "times_out":
+    if entries["kind"] == "times_out":
         return f"{about} times out"
-    if entries["fault"] == "answers":
+    if entries["kind"] == "answers":
         return f"{about} answers {value(entries['answer'])}"
     symptoms = (f" {key} {value(entries[key])}" for key in ("status", "body", "error") if key in entries)
     return f"{about} fails{''.join(symptoms)}"
 
 
 def _expectation(entries: Entries) -> Iterator[str]:
-    texts: Sequence[str] = entries["wanted"]  # type: ignore[assignment]
-    quoted = [value(text) for text in texts]
-    match entries["expect"]:
+    kind, wanted, watcher = entries["kind"], entries["wanted"], entries.get("watcher")
+    yield f"    expect {expectation(kind, wanted[:1], watcher)}"  # type: ignore[arg-type, index]
+    yield from (f"            or {value(text)}" for text in wanted[1:])  # type: ignore[index]
+
+
+def expectation(kind: str, wanted: Sequence[str], watcher: str | None = None) -> str:
+    """What a check expects, as an author writes it on one line."""
+    quoted = " or ".join(map(value, wanted))
+    match kind:
         case "say":
-            yield f"    expect say {quoted[0]}"
-            yield from (f"            or {text}" for text in quoted[1:])
-        case "action" | "state" as what:
-            yield f"    expect {what} {name(texts[0])}"
+            return f"say {quoted}"
+        case "action" | "state":
+            return f"{kind} {name(wanted[0])}"
         case "no_action":
-            yield f"    expect no action {name(texts[0])}"
+            return f"no action {name(wanted[0])}"
         case "reply":
-            yield f"    expect quick reply {quoted[0]}"
+            return f"quick reply {quoted}"
         case "sees":
-            yield f"    expect {entries['watcher']} sees {quoted[0]}"
+            return f"{watcher} sees {quoted}"
         case "fires":
-            yield f"    expect rule {quoted[0]} fires"
+            return f"rule {quoted} fires"
         case "silent":
-            yield f"    expect rule {quoted[0]} stays silent"
-        case _:
-            yield "    expect say nothing"
-
-
-def _objects(entries: Entries, key: str) -> Sequence[Entries]:
-    return entries.get(key) or ()  # type: ignore[return-value]
+            return f"rule {quoted} stays silent"
+    return "say nothing"
 
 
 _LINES = {

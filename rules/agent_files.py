@@ -1,12 +1,12 @@
 """The files of an agent's folder, by kind and by the addresses that stand in its documents."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from .agents import AgentFile, Dictionary, HttpCallsFile, WorkflowFile
-from .conditions import Authored
-from .errors import Problem
+from .authored import Authored
+from .errors import Problem, cause
 from .outputs import OutputSet
 from .rulesets import RuleSet
 
@@ -48,28 +48,24 @@ _NOT_READ = ("descriptor", "snippet", "schedule")
 
 
 class AgentFiles:
-    """The plain files of a folder, once it was walked, as paths relative to it. Links are not followed."""
+    """The plain files of a folder, or of these `names` only, as paths relative to it. Links are not followed.
 
-    def __init__(self, root: Path, endings: Collection[str] = ()) -> None:
+    `problems` tells what cannot be looked into.
+    """
+
+    def __init__(self, root: Path, endings: Iterable[str], names: Iterable[str] | None = None) -> None:
         self.problems: list[Problem] = []
         self._root = root
         self._endings = (".json", *endings)
-        self._files: tuple[PurePosixPath, ...] = ()
         self._links: set[PurePosixPath] = set()
+        self._files = tuple(sorted(self._walked()) if names is None else self._named(names))
 
-    def walk(self) -> None:
-        """Look at the folder; what cannot be looked into becomes a problem."""
-        self._files = tuple(sorted(self._walked()))
-
-    def look_for(self, addresses: Iterable[str]) -> None:
-        """Look at no more than the files of these names."""
-        for name in filter(is_inside, addresses):
-            file = PurePosixPath(name)
-            way = [self._root / part for part in (file, *file.parents) if part.name]
-            if any(part.is_symlink() for part in way):
+    def _named(self, names: Iterable[str]) -> Iterator[PurePosixPath]:
+        for file in map(PurePosixPath, filter(is_inside, names)):
+            if any((self._root / part).is_symlink() for part in (file, *file.parents) if part.name):
                 self._links.add(file)
             elif (self._root / file).is_file():
-                self._files += (file,)
+                yield file
 
     def documents(self) -> list[PurePosixPath]:
         """The documents that may belong to an agent's turns."""
@@ -138,4 +134,4 @@ def reason(what: str, error: OSError) -> str:
         return "this is not a folder"
     if isinstance(error, PermissionError):
         return f"the {what} may not be read"
-    return f"the {what} cannot be read: {(error.strerror or type(error).__name__).lower()}"
+    return f"the {what} cannot be read: {cause(error)}"

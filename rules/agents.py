@@ -9,12 +9,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from .conditions import Authored, Flag, Whole
+from .authored import Authored, Flag, Whole
 from .errors import Problem
 from .findings import Written
 from .outputs import OutputSet
 from .places import Pointer
-from .rulesets import RuleSet
+from .rulesets import Rule, RuleSet
 
 FailureMode = Literal["digest", "exclude_all", "keep_all"]
 
@@ -213,3 +213,9 @@ class AgentDefinition:
     surroundings: Surroundings = field(default_factory=Surroundings)
     notes: tuple[Problem, ...] = ()
     sources: tuple[Written, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of all steps, in order."""
+        sets = [step.settings.rule_set for step in self.steps if isinstance(step.settings, RulesSettings)]
+        return tuple([rule for rule_set in sets for rule in rule_set.rules])

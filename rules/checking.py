@@ -23,7 +23,7 @@ from .findings import Finding, listed, shown
 from .jsonpaths import compile_path
 from .places import Pointer, Spot
 from .rulesets import Rule, RuleSet
-from .spelling import nearest
+from .spelling import nearest, suggestion
 
 Edges: TypeAlias = dict[str, dict[str, Pointer]]
 """By rule name the names of the rules it depends on, and where each is referred to first."""
@@ -120,11 +120,7 @@ def _dangling(edges: Edges, names: set[str]) -> Iterator[Finding]:
                 message = f"{about}: there is no rule {shown(reference)}, so this is never true"
                 spot = Spot((*at, "configs", "reference"))
                 yield Finding(
-                    code="S002",
-                    message=message,
-                    hint="name a rule of this rule set",
-                    severity="warning",
-                    spot=spot,
+                    code="S002", message=message, hint="name a rule of this rule set", severity="warning", spot=spot
                 )
 
 
@@ -178,8 +174,7 @@ def checked_calls(file: HttpCallsFile) -> Iterator[Finding]:
         method = call.request.method.strip()
         if method and method.upper() not in METHODS:
             message = f"call {shown(call.name)}: `method` must be {listed(METHODS, 'or')}, not {shown(method)}"
-            meant = nearest(method, METHODS)
-            hint = f"did you mean `{meant}`?" if meant else "write one of these"
+            hint = suggestion(method, METHODS, "write one of these")
             yield Finding(code="V003", message=message, hint=hint, spot=Spot((*at, "method")))
         for pointer, text in _templates(call, at):
             yield from _placeholders(f"call {shown(call.name)}", text, pointer)

@@ -11,6 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from . import conditions as c
 from . import questions as q
+from .authored import action_run, lenient, task_name
 from .errors import LoadError, Problem
 from .expressions import Expression, is_empty_word, parse
 from .formulas import FALSE, TRUE, Formula, conjunction, disjunction, opposite
@@ -48,7 +49,7 @@ class CompiledRuleSet:
 
 def compile_rule_set(rule_set: RuleSet) -> CompiledRuleSet:
     """Compile `rule_set`. Raises `LoadError` where rules depend on one another in a circle."""
-    rules = tuple(rule for group in rule_set.behavior_groups for rule in group.rules)
+    rules = rule_set.rules
     compiler = _Compiler(rules)
     formulas: list[Formula] = [FALSE] * len(rules)
     for number in dependency_order(rules):
@@ -69,7 +70,7 @@ def compile_conditions(
 
     Raises `LoadError` where rules depend on one another in a circle.
     """
-    rules = tuple(rule for group in rule_set.behavior_groups for rule in group.rules)
+    rules = rule_set.rules
     asked = list(conditions)
     compiler = _Compiler(rules)
     wanted = {*dependencies(asked), *dependencies(each for rule in rules for each in rule.conditions)}
@@ -104,15 +105,8 @@ def dependency_order(rules: Sequence[Rule]) -> list[int]:
         names = {name: place for place, name in enumerate(TopologicalSorter(wanted).static_order())}
     except CycleError as error:
         chain = " -> ".join(reversed(error.args[1]))
-        raise LoadError(
-            [
-                Problem(
-                    code="S001",
-                    message=f"rules depend on one another in a circle: {chain}",
-                    hint="remove one of these dependencies",
-                )
-            ]
-        ) from None
+        message, hint = f"rules depend on one another in a circle: {chain}", "remove one of these dependencies"
+        raise LoadError([Problem(code="S001", message=message, hint=hint)]) from None
     return sorted(range(len(rules)), key=lambda number: names.get(rules[number].name, -1))
 
 
@@ -161,7 +155,7 @@ class _Compiler:
         """When a condition holds that fails whenever it does not."""
         match condition:
             case c.ActionMatcher(configs=configs):
-                return self._actions(c.action_run(configs.actions), configs.occurrence)
+                return self._actions(action_run(configs.actions), configs.occurrence)
             case c.InputMatcher(configs=configs):
                 return self._said(parse(configs.expressions), configs.occurrence)
             case c.ContextMatcher(configs=c.StringContext(context_key=key, string=text)):
@@ -184,7 +178,7 @@ class _Compiler:
             case c.ContentTypeMatcher(configs=configs):
                 if configs.mime_type is None:
                     return FALSE
-                return self._atom(q.Attached(configs.mime_type, max(1, c.lenient(configs.min_count))))
+                return self._atom(q.Attached(configs.mime_type, max(1, lenient(configs.min_count))))
             case c.CapabilityMatch(configs=configs):
                 return self._skill(configs)
             case c.DeploymentContext(configs=configs):
@@ -197,7 +191,7 @@ class _Compiler:
             case c.OutcomeMatcher(configs=configs):
                 return self._ended(configs)
             case c.DigestMatcher(configs=configs):
-                task, when = c.task_name(configs.task_id), _WHEN[configs.occurrence]
+                task, when = task_name(configs.task_id), _WHEN[configs.occurrence]
                 return self._once(configs.occurrence, self._atom(q.DigestMentions(when, task, configs.contains)))
         raise AssertionError(f"no formula for {condition!r}")
 
@@ -269,7 +263,7 @@ class _Compiler:
         return conjunction(parts)
 
     def _skill(self, configs: c.CapabilityConfigs) -> Formula:
-        skill, least = configs.skill.strip().lower(), c.lenient(configs.min_results)
+        skill, least = configs.skill.strip().lower(), lenient(configs.min_results)
         if not skill:
             return FALSE
         return TRUE if least <= 0 else self._atom(q.HasSkill(skill, least))
@@ -277,7 +271,7 @@ class _Compiler:
     def _ended(self, configs: c.OutcomeConfigs) -> Formula:
         question = q.TaskEnded(
             _WHEN[configs.occurrence],
-            c.task_name(configs.task_id),
+            task_name(configs.task_id),
             configs.status,
             configs.error_type,
             max(1, int(configs.min_consecutive)),

@@ -8,38 +8,15 @@ Each model mirrors its JSON: a `type`, a `configs` map of texts, and `conditions
 from collections.abc import Callable
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Field, model_validator
 
-from .values import BLANKS
+from .authored import Authored, ErrorType
+from .values import integer
 
 Occurrence = Literal["currentStep", "lastStep", "anyStep", "never"]
-ErrorType = Literal["timeout", "transport", "rate_limit", "http", "content_filter", "circuit_open", "unknown"]
 
 MAX_NESTING = 50
 """How deep conditions may stand inside one another; a rule's own conditions are at depth 1."""
-
-
-class Authored(BaseModel):
-    """Something an author wrote: immutable, unknown keys kept, JSON keys in camel case."""
-
-    model_config = ConfigDict(frozen=True, extra="allow", alias_generator=to_camel, populate_by_name=True)
-
-
-def integer(text: str) -> int:
-    """The 32-bit integer that `text` writes in plain ASCII digits, without blanks; else `ValueError`."""
-    digits = text[1:] if text[:1] in ("-", "+") else text
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 10 and -(2**31) <= int(text) < 2**31):
-        raise ValueError("is not a whole number")
-    return int(text)
-
-
-def lenient(text: str) -> int:
-    """The integer that `text` writes, or 1: counts of attachments and results are read so."""
-    try:
-        return integer(text)
-    except ValueError:
-        return 1
 
 
 def _positive(text: str) -> None:
@@ -65,9 +42,6 @@ ActionList = Annotated[str, Field(pattern=SOME_ACTION)]
 TaskId = Annotated[str, Field(pattern=TASK_ID)]
 Number = Annotated[str, _checked(integer)]
 Count = Annotated[str, _checked(_positive)]
-# Strict, so that true is no number and "yes" no truth; what old files write as texts is read by the migration.
-Whole = Annotated[int, Field(strict=True)]
-Flag = Annotated[bool, Field(strict=True)]
 UNSET = "-1"
 
 
@@ -338,30 +312,5 @@ AnyCondition = (
 )
 Condition = Annotated[AnyCondition, Field(discriminator="type")]
 
-CONDITION_TYPES: tuple[str, ...] = tuple(
-    get_args(model.model_fields["type"].annotation)[0] for model in get_args(AnyCondition)
-)
-"""The legal values of a condition's `type`, in the order of the documentation."""
-
 for _model in get_args(AnyCondition):
     _model.model_rebuild()
-
-
-def task_name(task_id: str) -> str:
-    """A task's plain name: `eddi://ai.labs.llm` and `ai.labs.llm` are one task."""
-    return task_id.removeprefix("eddi://")
-
-
-SAME_TASK = {"ai.labs.rules": "ai.labs.behavior", "ai.labs.apicalls": "ai.labs.httpcalls"}
-"""Newer names of step types, and the ids of their tasks."""
-
-
-def step_task(type: str) -> str:
-    """The plain id of the task that a step of this type runs."""
-    name = task_name(type.partition("?")[0])
-    return SAME_TASK.get(name, name)
-
-
-def action_run(actions: str) -> tuple[str, ...]:
-    """The names of a comma-separated run, trimmed as the reference trims, empty ones dropped."""
-    return tuple([name for part in actions.split(",") if (name := part.strip(BLANKS))])

@@ -17,7 +17,8 @@ Severity = Literal["error", "warning", "note"]
 class Problem:
     """One thing that is wrong, or worth knowing, in something a person wrote.
 
-    `line` and `column` count from 1; they are 0 where no place is known. `code` is stable.
+    `why` goes on where `message` ends. `line` and `column` count from 1; they are 0 where no place is known. `code` is
+    stable.
     """
 
     code: str
@@ -27,12 +28,28 @@ class Problem:
     column: int = 0
     hint: str = ""
     severity: Severity = "error"
+    why: str = ""
+
+    @property
+    def text(self) -> str:
+        """The message, with the reason if there is one."""
+        return f"{self.message}: {self.why}" if self.why else self.message
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
         head = f"{place}: " if place else ""
         tail = f"\n  help: {self.hint}" if self.hint else ""
-        return f"{head}{self.severity}[{self.code}]: {self.message}{tail}"
+        return f"{head}{self.severity}[{self.code}]: {self.text}{tail}"
+
+
+def has_errors(problems: Iterable[Problem]) -> bool:
+    """Whether one of the problems is an error."""
+    return any(problem.severity == "error" for problem in problems)
+
+
+def cause(error: OSError) -> str:
+    """What the system says of a call that failed, in lower case."""
+    return (error.strerror or type(error).__name__).lower()
 
 
 class TurnoutError(Exception):
@@ -40,10 +57,10 @@ class TurnoutError(Exception):
 
 
 class LoadError(TurnoutError):
-    """What was given does not load; `problems` holds all that was found, in reading order."""
+    """What was given does not load; `problems` holds its errors and warnings, in reading order."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
+        self.problems = tuple(problem for problem in problems if problem.severity != "note")
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 

@@ -1,7 +1,5 @@
 """The expression language: text such as `greeting(hello), question(how)` as data, and what equals what."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,14 +28,14 @@ class Expression:
     """
 
     name: str
-    args: tuple[Expression, ...] = ()
+    args: "tuple[Expression, ...]" = ()
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(map(str, self.args))})" if self.args else self.name
 
 
 def parse(text: str) -> tuple[Expression, ...]:
-    """Return the expressions of a comma separated list; never raises, odd text makes odd names.
+    """The expressions of a comma separated list; never raises, odd text makes odd names.
 
     Short texts are remembered. Time is linear in the text, times its depth (at most `MAX_DEPTH`).
     """
@@ -45,7 +43,7 @@ def parse(text: str) -> tuple[Expression, ...]:
 
 
 def equal(left: Expression, right: Expression) -> bool:
-    """Tell whether two expressions are equal: names, number of arguments and arguments.
+    """Whether two expressions are equal: names, number of arguments and arguments.
 
     `*` equals anything on either side. Numbers without arguments compare as 32-bit floats: `1`, `1.0` and
     `01` are equal, and so are 16777216 and 16777217.
@@ -64,7 +62,7 @@ def equal(left: Expression, right: Expression) -> bool:
 
 
 def has_run(pattern: Sequence[Expression], said: Sequence[Expression]) -> bool:
-    """Tell whether `pattern` stands in `said` as a contiguous run, in order; an empty pattern always does."""
+    """Whether `pattern` stands in `said` as a contiguous run, in order; an empty pattern always does."""
     return any(
         all(equal(wanted, said[start + offset]) for offset, wanted in enumerate(pattern))
         for start in range(len(said) - len(pattern) + 1)
@@ -72,12 +70,12 @@ def has_run(pattern: Sequence[Expression], said: Sequence[Expression]) -> bool:
 
 
 def is_empty_word(pattern: Sequence[Expression]) -> bool:
-    """Tell whether `pattern` is the special word `empty`, with or without arguments."""
+    """Whether `pattern` is the special word `empty`, with or without arguments."""
     return len(pattern) == 1 and pattern[0].name == "empty"
 
 
 def key(expression: Expression) -> str | None:
-    """Return a text to look the expression up by, or None if there is a `*` in it, at any depth.
+    """A text to look the expression up by, or None if there is a `*` in it, at any depth.
 
     INVARIANT: for expressions with keys, `equal(a, b)` is `key(a) == key(b)`.
     """
@@ -148,7 +146,7 @@ def _same_number(a: str, b: str) -> bool:
 
 
 def _number(name: str) -> float | None:
-    """Return the value of a numeric name, as a 32-bit float."""
+    """The value of a numeric name, as a 32-bit float."""
     if name[-1:] not in "0123456789" or not _NUMBER.fullmatch(name):
         return None
     value = float(name.replace(",", "."))

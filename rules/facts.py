@@ -4,19 +4,18 @@ The document lists the steps, oldest first; the last one is this turn. What is a
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from .agents import Capability
+from .authored import Authored, ErrorType, Flag
 from .checking import checked
-from .conditions import Authored, ErrorType, Flag
-from .errors import LoadError, Problem
-from .findings import kind, listed, shown
+from .findings import Finding, kind, listed, shown
 from .outputs import AnyEntries
-from .reading import Document, Reading, Source, read_document
+from .places import Pointer, Spot
 from .rulesets import RuleSet
-from .spelling import nearest
+from .spelling import suggestion
 
 CONTEXT_TYPES = ("string", "expressions", "object", "array")
 
@@ -89,60 +88,30 @@ class BatchLine(FactsFile):
     ruleset: RuleSet | None = None
 
 
-def read_facts(source: Source, file: str = "") -> Reading[FactsFile]:
-    """Read a facts document. Raises `LoadError` with all that is wrong."""
-    return _completed(read_document(FactsFile, source, file))
-
-
-def read_batch_line(source: Source, file: str = "") -> Reading[BatchLine]:
-    """Read a line of a batch, its rule set included. Raises `LoadError` with all that is wrong."""
-    return _completed(read_document(BatchLine, source, file))
-
-
-F = TypeVar("F", bound=FactsFile)
-
-
-def _completed(document: Document[F]) -> Reading[F]:
-    facts = document.model
-    problems = list(document.problems)
-    if facts is not None:
-        if not facts.steps:
-            hint = "add the step of this turn, `{}` if nothing is known of it"
-            problems.append(document.problem("V001", "at least one step is needed", ("steps",), hint=hint))
-        problems += _contexts(document, facts)
-        if isinstance(facts, BatchLine) and facts.ruleset is not None:
-            problems += (
-                document.problem(
-                    found.code,
-                    found.message,
-                    ("ruleset", *found.spot.pointer),
-                    hint=found.hint,
-                    severity=found.severity,
-                )
-                for found in checked(facts.ruleset)
-            )
-    if facts is None or any(problem.severity == "error" for problem in problems):
-        raise LoadError(problem for problem in problems if problem.severity != "note")
-    return Reading(facts, tuple(problems))
-
-
-def _contexts(document: Document[F], facts: FactsFile) -> Iterator[Problem]:
-    """The context entries that are neither a text nor an object with a type and a value."""
+def checked_facts(facts: FactsFile) -> Iterator[Finding]:
+    """All findings of a facts document, at pointers into it; those of its rule set among them."""
+    if not facts.steps:
+        hint = "add the step of this turn, `{}` if nothing is known of it"
+        yield Finding(code="V001", message="at least one step is needed", hint=hint, spot=Spot(("steps",)))
     for number, step in enumerate(facts.steps):
         for key, entry in (step.context or {}).items():
-            at = ("steps", number, "context", key)
-            if isinstance(entry, str):
-                continue
-            if not isinstance(entry, Mapping):
-                wanted = "a text or an object with `type` and `value`"
-                message = f"context {shown(key)} must be {wanted}, not {kind(entry)}"
-                yield document.problem("V002", message, at, hint='write `{"type": "string", "value": …}`')
-            elif missing := [name for name in ("type", "value") if name not in entry]:
-                message = f"context {shown(key)} requires {listed(missing)}"
-                yield document.problem("V001", message, at, hint=f"add {listed(missing)}")
-            elif entry["type"] not in CONTEXT_TYPES:
-                meant = nearest(entry["type"], CONTEXT_TYPES) if isinstance(entry["type"], str) else None
-                legal, given = listed(CONTEXT_TYPES, "or"), shown(entry["type"])
-                message = f"the type of context {shown(key)} must be {legal}, not {given}"
-                hint = f"did you mean `{meant}`?" if meant else "write one of these"
-                yield document.problem("V003", message, (*at, "type"), hint=hint)
+            yield from _context(key, entry, ("steps", number, "context", key))
+    if isinstance(facts, BatchLine) and facts.ruleset is not None:
+        for found in checked(facts.ruleset):
+            yield found.at(("ruleset", *found.spot.pointer))
+
+
+def _context(key: str, entry: object, at: Pointer) -> Iterator[Finding]:
+    """What is wrong with a context entry that is neither a text nor an object with a type and a value."""
+    if isinstance(entry, str):
+        return
+    if not isinstance(entry, Mapping):
+        message = f"context {shown(key)} must be a text or an object with `type` and `value`, not {kind(entry)}"
+        yield Finding(code="V002", message=message, hint='write `{"type": "string", "value": …}`', spot=Spot(at))
+    elif missing := [name for name in ("type", "value") if name not in entry]:
+        message = f"context {shown(key)} requires {listed(missing)}"
+        yield Finding(code="V001", message=message, hint=f"add {listed(missing)}", spot=Spot(at))
+    elif entry["type"] not in CONTEXT_TYPES:
+        message = f"the type of context {shown(key)} must be {listed(CONTEXT_TYPES, 'or')}, not {shown(entry['type'])}"
+        hint = suggestion(entry["type"], CONTEXT_TYPES, "write one of these")
+        yield Finding(code="V003", message=message, hint=hint, spot=Spot((*at, "type")))

@@ -185,13 +185,7 @@ def listed(words: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))
 
 
-_PLAIN: dict[type, str] = {
-    bool: "true or false",
-    int: "a number",
-    float: "a number",
-    str: "a text",
-    type(None): "null",
-}
+_PLAIN: dict[type, str] = {bool: "true or false", int: "a number", float: "a number", str: "a text", type(None): "null"}
 
 
 def kind(value: object) -> str:

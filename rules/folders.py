@@ -25,8 +25,8 @@ from .agents import (
     WorkflowFile,
     WorkflowStep,
 )
-from .conditions import Authored, step_task
-from .errors import LoadError, Problem, Severity
+from .authored import Authored, step_task
+from .errors import LoadError, Problem, Severity, has_errors
 from .findings import listed, shown
 from .outputs import OutputSet
 from .places import Pointer
@@ -54,8 +54,9 @@ def read_agent(path: Path, readers: Mapping[str, Reader] = _NO_READERS) -> Agent
     Files with an ending of `readers` (`.turnout`) are read by these where a step names them, others are JSON.
     Raises `LoadError` with the errors and warnings of all files, in reading order.
     """
-    folder = _Folder(path, readers)
-    return _loaded(folder.agent(), folder.problems)
+    start = _agent_file(path)
+    folder = _Folder(path, AgentFiles(path, readers), readers)
+    return _loaded(folder.agent(start), folder.problems)
 
 
 def agent_of(
@@ -69,13 +70,24 @@ def agent_of(
 
     `own` holds the parts that stand in the file itself, for steps that name no file. Raises `LoadError`.
     """
-    folder = _Folder(file.parent, readers, own)
-    return _loaded(folder.agent_of(file.name.partition(".")[0], policy, workflow), folder.problems)
+    steps = workflow.model.workflow_steps if workflow.model is not None else ()
+    uris = [step.config.uri for step in steps]
+    uris += (each.config.uri for step in steps for each in step.extensions.dictionaries)
+    files = AgentFiles(file.parent, readers, filter(None, uris))
+    folder = _Folder(file.parent, files, readers, own)
+    agent = AgentDefinition(
+        name=file.name.partition(".")[0],
+        policy=policy,
+        steps=tuple(folder.steps(workflow, PurePosixPath())),
+        notes=tuple(folder.problems),
+        sources=(*own.values(), *folder.read.values()),
+    )
+    return _loaded(agent, folder.problems)
 
 
 def _loaded(agent: AgentDefinition | None, problems: Sequence[Problem]) -> AgentDefinition:
-    if agent is None or any(problem.severity == "error" for problem in problems):
-        raise LoadError(problem for problem in problems if problem.severity != "note")
+    if agent is None or has_errors(problems):
+        raise LoadError(problems)
     return agent
 
 
@@ -98,23 +110,20 @@ class _Folder:
     def __init__(
         self,
         root: Path,
-        readers: Mapping[str, Reader] = _NO_READERS,
+        files: AgentFiles,
+        readers: Mapping[str, Reader],
         own: Mapping[type[Authored], Document[Authored]] = MappingProxyType({}),
     ) -> None:
-        self.root = root
-        self.problems: list[Problem] = []
+        self.problems = list(files.problems)
+        self.read: dict[tuple[PurePosixPath, type[Authored] | None], Document[Authored]] = {}
+        self._root = root
+        self._files = files
         self._readers = readers
         self._own = own
-        self._read: dict[tuple[PurePosixPath, type[Authored] | None], Document[Authored]] = {}
         self._used: set[PurePosixPath] = set()
-        self._files = AgentFiles(root, tuple(readers))
 
-    def agent(self) -> AgentDefinition | None:
-        """The agent, None if there is no agent file to begin with; all problems are in `problems`."""
-        if (start := self._agent_file()) is None:
-            return None
-        self._files.walk()
-        self.problems += self._files.problems
+    def agent(self, start: PurePosixPath) -> AgentDefinition | None:
+        """The agent that begins with this file, None if that does not load; all problems are in `problems`."""
         agent = self._document(start, AgentFile)
         if agent is None or agent.model is None:
             self._look_into_the_rest()
@@ -123,8 +132,8 @@ class _Folder:
         for index, address in enumerate(agent.model.workflows):
             found = self._file(_Reference(address, agent, ("workflows", index), PurePosixPath()), WorkflowFile)
             if found is not None and (workflow := self._document(found, WorkflowFile)) is not None:
-                steps += self._steps(workflow, found.parent)
-        if any(problem.severity == "error" for problem in self.problems):
+                steps += self.steps(workflow, found.parent)
+        if has_errors(self.problems):
             self._look_into_the_rest()
         else:
             self._note_unused()
@@ -133,23 +142,11 @@ class _Folder:
             policy=agent.model.memory_policy.strict_write_discipline,
             steps=tuple(steps),
             notes=tuple(self.problems),
-            sources=tuple(self._read.values()),
+            sources=tuple(self.read.values()),
         )
 
-    def agent_of(self, name: str, policy: Policy, workflow: Document[WorkflowFile]) -> AgentDefinition:
-        """The agent of one file, which holds its policy and its workflow."""
-        steps = workflow.model.workflow_steps if workflow.model is not None else ()
-        references = [reference.config.uri for step in steps for reference in step.extensions.dictionaries]
-        self._files.look_for(filter(None, [*references, *(step.config.uri for step in steps)]))
-        return AgentDefinition(
-            name=name,
-            policy=policy,
-            steps=tuple(self._steps(workflow, PurePosixPath())),
-            notes=tuple(self.problems),
-            sources=(*self._own.values(), *self._read.values()),
-        )
-
-    def _steps(self, workflow: Document[WorkflowFile], folder: PurePosixPath) -> Iterator[StepDefinition]:
+    def steps(self, workflow: Document[WorkflowFile], folder: PurePosixPath) -> Iterator[StepDefinition]:
+        """The steps of a workflow that stands in `folder`."""
         for index, step in enumerate(workflow.model.workflow_steps if workflow.model is not None else ()):
             at: Pointer = ("workflowSteps", index)
             if is_skipped(step.type):
@@ -159,12 +156,7 @@ class _Folder:
             yield StepDefinition(task=task, settings=settings, timeout_ms=step.timeout_ms, place=(workflow, at))
 
     def _settings(
-        self,
-        task: str,
-        step: WorkflowStep,
-        workflow: Document[WorkflowFile],
-        at: Pointer,
-        folder: PurePosixPath,
+        self, task: str, step: WorkflowStep, workflow: Document[WorkflowFile], at: Pointer, folder: PurePosixPath
     ) -> Settings | None:
         """The settings of a built-in task; None for any other one, and where they do not load."""
         if task == "ai.labs.parser":
@@ -220,14 +212,14 @@ class _Folder:
         reader = self._readers.get(file.suffix)
         # A text may hold both rules and outputs, a JSON document is one thing.
         key = (file, None if reader is None else model)
-        if (known := self._read.get(key)) is None:
-            name = (self.root / file).as_posix()
+        if (known := self.read.get(key)) is None:
+            name = (self._root / file).as_posix()
             try:
-                known = (reader or read_document)(model, (self.root / file).read_bytes(), name)
+                known = (reader or read_document)(model, (self._root / file).read_bytes(), name)
             except OSError as error:
                 self.problems.append(Problem(code="A001", message=reason("file", error), file=name))
                 return None
-            self._read[key] = known
+            self.read[key] = known
             self.problems += [problem for problem in known.problems if reader is None or problem not in self.problems]
         if known.model is not None and not isinstance(known.model, model):
             message = f"the file is used as {article(model)} and as {article(type(known.model))}"
@@ -239,59 +231,27 @@ class _Folder:
     def _file(self, reference: _Reference, model: type[Authored]) -> PurePosixPath | None:
         """The file that an address means; without one, or with several, a problem is added."""
         address = reference.address
-        if "://" not in address and not is_inside(address):
-            message = f"{shown(address)} leads out of the agent's folder"
-            hint = "put the file into the agent's folder, and name it from there"
-            self.problems.append(reference.problem("A006", message, hint=hint))
-            return None
         named = self._files.named(address, reference.folder)
         found = [file for file in named if KINDS.get(suffix(file), model) is model]
-        if len(found) == 1:
+        if "://" not in address and not is_inside(address):
+            message = f"{shown(address)} leads out of the agent's folder"
+            code, hint = "A006", "put the file into the agent's folder, and name it from there"
+        elif len(found) == 1:
             return found[0]
-        if found:
-            files = listed([str(file) for file in found])
-            message = f"{shown(address)} could be any of {files}"
-            self.problems.append(reference.problem("A005", message, hint="leave only one of them"))
+        elif found:
+            message = f"{shown(address)} could be any of {listed([str(file) for file in found])}"
+            code, hint = "A005", "leave only one of them"
         elif self._files.is_link(address, reference.folder):
             message = f"{shown(address)} is a link, and links are not followed"
-            self.problems.append(reference.problem("A015", message, hint="put the file itself there"))
+            code, hint = "A015", "put the file itself there"
         elif named:
             other = KINDS[suffix(named[0])]
             message = f"{shown(str(named[0]))} is {article(other)}, and {article(model)} is needed here"
-            self.problems.append(reference.problem("A014", message, hint="correct the address, or the file's name"))
+            code, hint = "A014", "correct the address, or the file's name"
         else:
             message = f"the agent's folder holds no {WORDS[model]} for {shown(address)}"
-            hint = "add the file, or correct the address"
-            self.problems.append(reference.problem("A004", message, hint=hint))
-        return None
-
-    def _agent_file(self) -> PurePosixPath | None:
-        """The one agent file at the top of the folder."""
-        name = self.root.as_posix()
-        try:
-            every = sorted(os.scandir(self.root), key=lambda entry: entry.name)
-            entries = [entry for entry in every if KINDS.get(suffix(PurePosixPath(entry.name))) is AgentFile]
-            found = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
-        except OSError as error:
-            hint = "name the folder that holds the agent's `.agent.json`"
-            self.problems.append(Problem(code="A001", message=reason("folder", error), file=name, hint=hint))
-            return None
-        if len(found) == 1:
-            return PurePosixPath(found[0])
-        if found:
-            message = f"the folder holds several agents: {listed(found)}"
-            hint = "give each agent a folder of its own"
-            self.problems.append(Problem(code="A003", message=message, file=name, hint=hint))
-        elif entries:
-            odd = entries[0]
-            what = "a link, and links are not followed" if odd.is_symlink() else "no plain file"
-            what = "a folder" if odd.is_dir(follow_symlinks=False) else what
-            message, hint = f"{shown(odd.name)} is {what}", "put the agent's file itself there"
-            self.problems.append(Problem(code="A015", message=message, file=name, hint=hint))
-        else:
-            hint = "add one whose name ends in `.agent.json`"
-            message = "the folder holds no agent file"
-            self.problems.append(Problem(code="A002", message=message, file=name, hint=hint))
+            code, hint = "A004", "add the file, or correct the address"
+        self.problems.append(reference.problem(code, message, hint=hint))
         return None
 
     def _unread(self) -> list[PurePosixPath]:
@@ -305,6 +265,30 @@ class _Folder:
 
     def _note_unused(self) -> None:
         for file in self._unread():
-            name = (self.root / file).as_posix()
+            name = (self._root / file).as_posix()
             message = "nothing in the agent refers to this file"
             self.problems.append(Problem(code="A007", message=message, file=name, severity="note"))
+
+
+def _agent_file(root: Path) -> PurePosixPath:
+    """The one agent file at the top of a folder; raises `LoadError`."""
+    try:
+        every = sorted(os.scandir(root), key=lambda entry: entry.name)
+        entries = [entry for entry in every if KINDS.get(suffix(PurePosixPath(entry.name))) is AgentFile]
+        found = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+    except OSError as error:
+        words = ("A001", reason("folder", error), "name the folder that holds the agent's `.agent.json`")
+    else:
+        if len(found) == 1:
+            return PurePosixPath(found[0])
+        if found:
+            words = ("A003", f"the folder holds several agents: {listed(found)}", "give each agent a folder of its own")
+        elif entries:
+            odd = entries[0]
+            what = "a link, and links are not followed" if odd.is_symlink() else "no plain file"
+            what = "a folder" if odd.is_dir(follow_symlinks=False) else what
+            words = ("A015", f"{shown(odd.name)} is {what}", "put the agent's file itself there")
+        else:
+            words = ("A002", "the folder holds no agent file", "add one whose name ends in `.agent.json`")
+    code, message, hint = words
+    raise LoadError([Problem(code=code, message=message, file=root.as_posix(), hint=hint)])

@@ -4,47 +4,45 @@ One pass over the parsed JSON, guided by the shapes of the models. The caller's 
 """
 
 import json
+from dataclasses import dataclass
 from typing import get_args
 
 from .checking import nested_too_deep
-from .conditions import MAX_NESTING, Occurrence, integer
+from .conditions import MAX_NESTING, Occurrence
 from .findings import listed, shown
-from .places import Pointer
+from .places import Node
 from .reshaping import RESHAPES, Entries
 from .shapes import CONDITION, CURRENT, DEAD, TYPES, Model, Shape, shape_of
 from .spelling import nearest
-from .trails import Node, Trail
-from .values import MAX_DEPTH, freeze
+from .trails import Trail
+from .values import BLANKS, MAX_DEPTH, freeze, integer
 
 OLD_OCCURRENCES = {"current": get_args(Occurrence)[0]}
 """Older values of `occurrence`, and today's."""
 
-_BLANK = "".join(map(chr, range(0x21)))  # what the reference trims
 _BARE = "write it without quotes"
 _OLD_TYPE = "ai.labs.behavior.conditions."
 _HARMLESS: Entries = {"type": "deploymentContext"}
 
 
-class Migration:
-    """A document in today's shape: `data`, and the `trail` of what was found and moved on the way."""
+def migrated(data: object, model: Model) -> tuple[object, Trail]:
+    """A document in today's shape, and the trail of what was found and moved on the way."""
+    trail = Trail()
+    shape = shape_of(model)
+    made = _Walk(trail).walked(data, shape, None, 0)
+    if isinstance(made, dict) and made and not made.keys() & (shape.known | shape.unused):
+        expected = listed(sorted(shape.known), "or")
+        message = f"this is something else than expected: none of its keys is {expected}"
+        trail.findings.clear()  # of a document that is meant for something else, nothing else counts
+        trail.find("K005", message, None, hint="check which file this is")
+    return made, trail
 
-    __slots__ = ("data", "trail")
 
-    def __init__(self, data: object, model: Model) -> None:
-        self.trail = Trail()
-        shape = shape_of(model)
-        self.data = self._walked(data, shape, None, 0)
-        if isinstance(self.data, dict) and self.data and not self.data.keys() & (shape.known | shape.unused):
-            expected = listed(sorted(shape.known), "or")
-            message = f"this is something else than expected: none of its keys is {expected}"
-            self.trail.findings.clear()  # of a document that is meant for something else, nothing else counts
-            self.trail.find("K005", message, None, hint="check which file this is")
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    trail: Trail
 
-    def origin(self, pointer: Pointer) -> Pointer:
-        """Where the value at `pointer` of `data` was written."""
-        return self.trail.origin(pointer)
-
-    def _walked(self, value: object, shape: Shape, at: Node, depth: int) -> object:
+    def walked(self, value: object, shape: Shape, at: Node, depth: int) -> object:
         if not isinstance(value, dict):
             return value
         if shape is CONDITION and (depth := depth + 1) > MAX_NESTING:
@@ -62,9 +60,9 @@ class Migration:
             child = entries.get(key)
             if isinstance(child, list):
                 here: Node = (at, key)
-                entries[key] = [self._walked(item, inner, (here, i), depth) for i, item in enumerate(child)]
+                entries[key] = [self.walked(item, inner, (here, i), depth) for i, item in enumerate(child)]
             elif isinstance(child, dict):
-                entries[key] = self._walked(child, inner, (at, key), depth)
+                entries[key] = self.walked(child, inner, (at, key), depth)
         return entries
 
     def _typed(self, entries: Entries, shape: Shape, at: Node) -> tuple[Entries, Shape | None]:
@@ -123,7 +121,7 @@ class Migration:
     def _text(self, key: str, value: object, at: Node) -> object:
         """A value of a condition's configs, where all scalars are texts."""
         if key == "occurrence" and isinstance(value, str):
-            value = value.strip(_BLANK)
+            value = value.strip(BLANKS)
             if (today := OLD_OCCURRENCES.get(value)) is not None:
                 message = f"{shown(value)} is read as `{today}`"
                 self.trail.find("M003", message, at, hint=f"write `{today}`", severity="note")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from .conditions import Authored, Flag, Whole
+from .authored import Authored, Flag, Whole
 from .values import freeze
 
 

@@ -4,10 +4,10 @@ import json
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from .errors import LoadError
-from .findings import Finding, placed, shown
+from .errors import LoadError, Problem
+from .findings import Finding, shown
 from .places import Spot, first_scalar, line_and_column, repeated_keys
 from .values import MAX_DEPTH
 
@@ -35,8 +35,7 @@ def parse_json(source: str | bytes, file: str = "") -> object:
 
 def parse_text(source: str | bytes, file: str = "") -> ParsedText:
     """As `parse_json`, and keeps the text and the warnings."""
-    text = _decoded(source, file) if isinstance(source, bytes) else source
-    text = text.removeprefix("\ufeff")
+    text = decoded(source, file) if isinstance(source, bytes) else source.removeprefix("\ufeff")
     repeated = False
 
     def gathered(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -115,16 +114,16 @@ def _unreadable(token: str) -> bool:
         return False
 
 
-def _decoded(source: bytes, file: str) -> str:
+def decoded(source: bytes, file: str) -> str:
+    """The text of UTF-8 bytes, without a byte order mark; raises `LoadError` for bytes of another encoding."""
     wide = source.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")) or source[:4].count(0) == 3
     if wide or source.startswith((b"\xff\xfe", b"\xfe\xff")) or source[:2].count(0) == 1:
         message = f"the text is UTF-{32 if wide else 16}, not UTF-8"
-        finding = Finding(code="J001", message=message, hint="save it as UTF-8")
-        raise LoadError(placed([finding], file, None))
+        raise LoadError([Problem(code="J001", message=message, file=file, hint="save it as UTF-8")])
     try:
-        return source.decode()
+        return source.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        good = source[: error.start].decode()
+        good = source[: error.start].decode().removeprefix("\ufeff")
         message = f"the text is not UTF-8: byte 0x{source[error.start]:02x} cannot be read"
         raise _refusal(file, good, len(good), ("J001", message, "save it as UTF-8")) from error
 
@@ -132,8 +131,7 @@ def _decoded(source: bytes, file: str) -> str:
 def _refusal(file: str, text: str, offset: int, words: tuple[str, str, str]) -> LoadError:
     code, message, hint = words
     line, column = line_and_column(text, offset)
-    (problem,) = placed([Finding(code=code, message=message, hint=hint)], file, None)
-    return LoadError([replace(problem, line=line, column=column)])
+    return LoadError([Problem(code=code, message=message, file=file, line=line, column=column, hint=hint)])
 
 
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
@@ -153,11 +151,7 @@ def _words(text: str, error: json.JSONDecodeError) -> tuple[str, str, str]:
     if error.msg.startswith("Invalid \\"):
         return "J003", "a backslash begins no escape here", "write `\\\\` for the backslash itself"
     if error.msg.startswith("Extra data"):
-        return (
-            "J003",
-            "something follows the end of the document",
-            "remove it, or put everything into one object",
-        )
+        return ("J003", "something follows the end of the document", "remove it, or put everything into one object")
     if not rest.strip():
         return "J004", "the document ends too early", "add what is missing, or copy the file again"
     if rest[0] in "]}" and text[: error.pos].rstrip().endswith(","):
@@ -178,11 +172,7 @@ def _words(text: str, error: json.JSONDecodeError) -> tuple[str, str, str]:
     if error.msg.startswith("Expecting ':'"):
         return "J003", "a colon is missing after the key", "write `:` between key and value"
     if error.msg.startswith("Expecting ','"):
-        return (
-            "J003",
-            "a comma or a closing bracket is missing before this",
-            "write `,` after the entry before",
-        )
+        return ("J003", "a comma or a closing bracket is missing before this", "write `,` after the entry before")
     return (
         "J003",
         "a value is missing or unreadable here",

@@ -1,27 +1,22 @@
 """Value paths such as `properties.cart[0].price+1`, and how the values found compare with texts and sizes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import isfinite
 from typing import TypeGuard
 
-from .values import BLANKS, INT_LIMIT, JSON
+from .values import BLANKS, INT_LIMIT, JSON, integer
 
-_INDEXED = re.compile(r"([^\[]*)\[([+-]?[0-9]{1,10})\]", re.DOTALL)
 _OPERATOR = re.compile(r"[+-]")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # 18 digits fit 64 bits; longer ones are read as decimals
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
-_SHORT_INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
-_SHORT_LIMIT = 2**31  # what is an integer for a size or an index has 32 bits
 _TEXT_DEPTH = 20
 
 
 @lru_cache(maxsize=4096)
 def split(path: str) -> tuple[tuple[str, int | None], ...] | None:
-    """Return the segments of a path, each a key and an index or None, for plain navigation.
+    """The segments of a path, each a key and an index or None, for plain navigation.
 
     Empty segments at the end do not count (`properties.` is `properties`), others are the key "". Returns
     None for a path that never resolves plainly: without any segment, or with an index that is no 32-bit
@@ -29,23 +24,19 @@ def split(path: str) -> tuple[tuple[str, int | None], ...] | None:
     """
     if path.strip(".") == "":
         return None
-    segments: list[tuple[str, int | None]] = []
-    for segment in path.rstrip(".").split("."):
-        indexed = _INDEXED.fullmatch(segment)
-        if indexed is not None:
-            index = int(indexed[2])
-            if not -_SHORT_LIMIT <= index < _SHORT_LIMIT:
-                return None
-            segments.append((indexed[1], index))
-        elif "[" in segment and segment.endswith("]"):
-            return None
-        else:
-            segments.append((segment, None))
-    return tuple(segments)
+    try:
+        return tuple([_segment(written) for written in path.rstrip(".").split(".")])
+    except ValueError:
+        return None
+
+
+def _segment(written: str) -> tuple[str, int | None]:
+    name, bracket, index = written.partition("[")
+    return (name, integer(index[:-1])) if bracket and index.endswith("]") else (written, None)
 
 
 def enter(value: JSON, name: str, index: int | None) -> JSON:
-    """Return what one segment of a path finds in `value`, or None."""
+    """What one segment of a path finds in `value`, or None."""
     # An exact type is asked first: `isinstance` with `Mapping` costs as much as the rest of the step.
     if type(value) is not dict and not isinstance(value, Mapping):
         return None
@@ -56,12 +47,12 @@ def enter(value: JSON, name: str, index: int | None) -> JSON:
 
 
 def has_arithmetic(path: str) -> bool:
-    """Tell whether `read` may have to calculate: a `+` or `-` occurs, though it may be part of a key."""
+    """Whether `read` may have to calculate: a `+` or `-` occurs, though it may be part of a key."""
     return "+" in path or "-" in path
 
 
 def read(model: Mapping[str, JSON], path: str) -> JSON:
-    """Return the value at `path`, or None if there is nothing; never raises.
+    """The value at `path`, or None if there is nothing; never raises.
 
     A segment goes into a map by key, then into a list by index (an index on anything else is ignored). Only
     where that finds nothing, the first `+` or `-` splits the path: the left side is a path, the right side a
@@ -75,7 +66,7 @@ def read(model: Mapping[str, JSON], path: str) -> JSON:
 
 
 def size(value: JSON) -> int:
-    """Return the size of a value: elements of a container, the integer part of a number.
+    """The size of a value: elements of a container, the integer part of a number.
 
     A text that is an integer of 32 bits counts as that number, another one by its trimmed length in code
     points; nothing is 0.
@@ -84,9 +75,10 @@ def size(value: JSON) -> int:
         return 0
     if isinstance(value, str):
         trimmed = value.strip(BLANKS)
-        if _SHORT_INTEGER.fullmatch(trimmed) and -_SHORT_LIMIT <= int(trimmed) < _SHORT_LIMIT:
-            return int(trimmed)
-        return len(trimmed)
+        try:
+            return integer(trimmed)
+        except ValueError:
+            return len(trimmed)
     if isinstance(value, bool):
         return len(text(value))
     if isinstance(value, int | float):
@@ -95,7 +87,7 @@ def size(value: JSON) -> int:
 
 
 def text(value: JSON) -> str:
-    """Return the text of a value as it is compared and concatenated: `true`, `5`, `1.5`, `10.0`, `null`.
+    """The text of a value as it is compared and concatenated: `true`, `5`, `1.5`, `10.0`, `null`.
 
     Floats read as in Python, which is the reference's form wherever that has no exponent (from 0.001 to
     10,000,000). The text of containers (`[x, 3]`, `{k=1}`) is stable, but not supported for comparisons; it
@@ -105,7 +97,7 @@ def text(value: JSON) -> str:
 
 
 def contains(value: JSON, wanted: str) -> bool:
-    """Tell whether a text has `wanted` in it, or a list has it as an element; others contain nothing."""
+    """Whether a text has `wanted` in it, or a list has it as an element; others contain nothing."""
     if isinstance(value, str):
         return wanted in value
     return _is_list(value) and any(isinstance(item, str) and item == wanted for item in value)
@@ -115,7 +107,7 @@ _contains = contains  # `matches` has a parameter of that name
 
 
 def matches(value: JSON, equals: str | None, contains: str | None) -> bool:
-    """Decide a `dynamicvaluematcher` on the value that its path found.
+    """Whether a `dynamicvaluematcher` holds for the value that its path found.
 
     `equals` and `contains` are an OR, and an empty one counts as absent; with neither, a boolean decides
     itself and any other value is enough. Containers equal no text.
@@ -203,5 +195,5 @@ def _is_list(value: JSON) -> TypeGuard[Sequence[JSON]]:
 
 
 def is_container(value: JSON) -> bool:
-    """Tell whether `value` is a map or a list."""
+    """Whether `value` is a map or a list."""
     return isinstance(value, Mapping) or _is_list(value)

@@ -12,6 +12,18 @@ from typing import NamedTuple, TypeAlias
 Pointer: TypeAlias = tuple[str | int, ...]
 """The keys and indices that lead to a value, from the top of a document."""
 
+Node: TypeAlias = "tuple[Node, str | int] | None"
+"""A pointer in the making: the last step that leads to a place, and the place before; None is the top."""
+
+
+def pointer(node: Node) -> Pointer:
+    """The pointer that leads to a place."""
+    steps: list[str | int] = []
+    while node is not None:
+        node, step = node
+        steps.append(step)
+    return tuple(reversed(steps))
+
 
 class Spot(NamedTuple):
     """What is pointed at: a value, or with `at_key` the key that it is written under."""
@@ -83,16 +95,11 @@ def _numbered(text: str, offsets: Sequence[int]) -> list[tuple[int, int]]:
     return [(line, offset - starts[line - 1] + 1) for line, offset in zip(lines, offsets, strict=True)]
 
 
-def locate(text: str, pointer: Pointer, *, at_key: bool = False) -> tuple[int, int]:
-    """Line and column, from 1, of the value at `pointer` (or of its key) in a JSON text.
+def locate_all(text: str, spots: Sequence[Spot]) -> list[tuple[int, int]]:
+    """Line and column, from 1, of each spot in a JSON text, in one pass over it.
 
     Where the document has no such value, the nearest parent that exists is meant.
     """
-    return locate_all(text, [Spot(pointer, at_key)])[0]
-
-
-def locate_all(text: str, spots: Sequence[Spot]) -> list[tuple[int, int]]:
-    """As `locate`, for many spots in one pass over the text."""
     wanted = {spot.pointer[:length] for spot in spots for length in range(len(spot.pointer) + 1)}
     deepest = max(map(len, wanted), default=0)
     found: dict[Pointer, tuple[int, int]] = {}

@@ -7,7 +7,7 @@ all. Questions are values: equal ones are one question, in whichever rule or rul
 
 from typing import Literal, NamedTuple
 
-from .conditions import ErrorType
+from .authored import ErrorType
 from .expressions import Expression
 
 When = Literal["current", "last", "any"]

@@ -9,33 +9,21 @@ from typing import Generic, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
-from .agents import AgentFile, Dictionary, HttpCallsFile, WorkflowFile
+from .agents import HttpCallsFile, WorkflowFile
+from .authored import Authored
 from .checking import checked, checked_calls
-from .conditions import Authored
-from .errors import LoadError, Problem, Severity
+from .errors import LoadError, Problem, Severity, has_errors
+from .facts import FactsFile, checked_facts
 from .findings import Finding, placed
-from .migration import Migration
+from .migration import migrated
 from .outputs import OutputSet
-from .parsing import parse_json, parse_text
+from .parsing import parse_text
 from .places import Places, Pointer, Spot, locate_all
 from .rulesets import RuleSet
 from .silences import silence
 from .step_types import checked_workflow
+from .trails import Trail
 from .wording import attributed, explained
-
-__all__ = [
-    "Document",
-    "Reading",
-    "parse_json",
-    "read",
-    "read_agent_file",
-    "read_dictionary",
-    "read_document",
-    "read_http_calls",
-    "read_output_set",
-    "read_rule_set",
-    "read_workflow",
-]
 
 Source: TypeAlias = "str | bytes | dict[str, object]"
 """A document: JSON text, UTF-8 bytes of it, or its data."""
@@ -75,19 +63,20 @@ class Document(Generic[M_co]):
     problems: tuple[Problem, ...]
     file: str
     places: Places | None
-    migration: Migration | None
+    trail: Trail | None
+    """What was migrated; None for a document that is written in today's keys only."""
 
     @property
     def loads(self) -> bool:
         """Whether there is a model, and no error."""
-        return self.model is not None and all(problem.severity != "error" for problem in self.problems)
+        return self.model is not None and not has_errors(self.problems)
 
     def locate(self, spots: Sequence[Spot]) -> list[tuple[int, int]]:
         """Line and column of each spot, whose pointer leads into the model as it is written; 0 where unknown."""
         if self.places is None:
             return [(0, 0)] * len(spots)
-        if self.migration is not None:
-            return self.places([Spot(self.migration.origin(spot.pointer), spot.at_key) for spot in spots])
+        if self.trail is not None:
+            return self.places([Spot(self.trail.origin(spot.pointer), spot.at_key) for spot in spots])
         # Today's keys were not migrated, and one has two spellings: what exists stands behind its nearest parent.
         other = [Spot(tuple(_OTHER.get(step, step) for step in spot.pointer), spot.at_key) for spot in spots]
         found = self.places([*spots, *other])
@@ -97,7 +86,7 @@ class Document(Generic[M_co]):
         self, code: str, message: str, pointer: Pointer, *, hint: str = "", severity: Severity = "error"
     ) -> Problem:
         """A problem that was found later, at a pointer into the model as it is written."""
-        origin = self.migration.origin(pointer) if self.migration is not None else pointer
+        origin = self.trail.origin(pointer) if self.trail is not None else pointer
         finding = Finding(code=code, message=message, hint=hint, severity=severity, spot=Spot(origin))
         return placed([finding], self.file, self.places)[0]
 
@@ -110,7 +99,7 @@ def read(model: type[M], source: Source, file: str = "") -> Reading[M]:
     """
     document = read_document(model, source, file)
     if document.model is None or not document.loads:
-        raise LoadError(problem for problem in document.problems if problem.severity != "note")
+        raise LoadError(document.problems)
     return Reading(document.model, document.problems)
 
 
@@ -131,9 +120,9 @@ def _read(model: type[M], source: Source, file: str, places: Places | None) -> D
         try:
             parsed = parse_text(source, file)
         except LoadError as error:
-            return Document(model=None, problems=error.problems, file=file, places=None, migration=None)
+            return Document(model=None, problems=error.problems, file=file, places=None, trail=None)
         data, places, findings = parsed.data, partial(locate_all, parsed.text), parsed.findings
-    migration: Migration | None = None
+    trail: Trail | None = None
     found: list[Finding] = []
     try:
         # What is written in today's keys only, as most documents are, is done in one go.
@@ -142,23 +131,23 @@ def _read(model: type[M], source: Source, file: str, places: Places | None) -> D
     except ValidationError:
         usual = False
     if not usual:
-        migration = Migration(data, model)
-        result, later = _validated(model, migration)
-        found = [*(attributed(one, data) for one in migration.trail.findings), *later]
+        today, trail = migrated(data, model)
+        result, later = _validated(model, today, trail)
+        found = [*(attributed(one, data) for one in trail.findings), *later]
     problems = placed([*findings, *found], file, places)
-    return Document(model=result, problems=problems, file=file, places=places, migration=migration)
+    return Document(model=result, problems=problems, file=file, places=places, trail=trail)
 
 
-def _validated(model: type[M], migration: Migration) -> tuple[M | None, list[Finding]]:
+def _validated(model: type[M], data: object, trail: Trail) -> tuple[M | None, list[Finding]]:
     """A migrated document as `model`, and all that is wrong with it."""
     try:
-        result: M | None = model.model_validate(migration.data, by_alias=True, by_name=False)
-        told = {one.code for one in migration.trail.findings}  # what it cut off for its depth is not told twice
+        result: M | None = model.model_validate(data, by_alias=True, by_name=False)
+        told = {one.code for one in trail.findings}  # what it cut off for its depth is not told twice
         later = [one for one in _checked(result) if one.code not in told]
     except ValidationError as error:
-        meant = all(one.code != "K005" for one in migration.trail.findings)  # else what is missing says nothing
-        result, later = None, list(explained(error, migration.data, model)) if meant else []
-    return result, [one.at(migration.origin(one.spot.pointer)) for one in later]
+        meant = all(one.code != "K005" for one in trail.findings)  # else what is missing says nothing
+        result, later = None, list(explained(error, data, model)) if meant else []
+    return result, [one.at(trail.origin(one.spot.pointer)) for one in later]
 
 
 def _checked(result: Authored | None) -> Iterator[Finding]:
@@ -175,11 +164,16 @@ def warnings(model: object) -> Iterator[Finding]:
 
 
 def _found(result: object) -> Iterator[Finding]:
-    if isinstance(result, WorkflowFile):
-        return checked_workflow(result)
-    if isinstance(result, HttpCallsFile):
-        return checked_calls(result)
-    return checked(result) if isinstance(result, RuleSet) else iter(())
+    match result:
+        case RuleSet():
+            return checked(result)
+        case WorkflowFile():
+            return checked_workflow(result)
+        case HttpCallsFile():
+            return checked_calls(result)
+        case FactsFile():
+            return checked_facts(result)
+    return iter(())
 
 
 def read_rule_set(source: Source, file: str = "") -> Reading[RuleSet]:
@@ -190,23 +184,3 @@ def read_rule_set(source: Source, file: str = "") -> Reading[RuleSet]:
 def read_output_set(source: Source, file: str = "") -> Reading[OutputSet]:
     """Read an output set."""
     return read(OutputSet, source, file)
-
-
-def read_agent_file(source: Source, file: str = "") -> Reading[AgentFile]:
-    """Read an agent's own file: its workflows and its memory policy."""
-    return read(AgentFile, source, file)
-
-
-def read_workflow(source: Source, file: str = "") -> Reading[WorkflowFile]:
-    """Read a workflow: the steps of a turn."""
-    return read(WorkflowFile, source, file)
-
-
-def read_dictionary(source: Source, file: str = "") -> Reading[Dictionary]:
-    """Read the words and phrases of a parser."""
-    return read(Dictionary, source, file)
-
-
-def read_http_calls(source: Source, file: str = "") -> Reading[HttpCallsFile]:
-    """Read the calls to one server."""
-    return read(HttpCallsFile, source, file)

@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 from .conditions import Connector, Negation
 from .outputs import Alternatives, Output
+from .places import Node
 from .rulesets import RuleSet
 from .shapes import Model
 from .spelling import nearest
-from .trails import Node, Trail
+from .trails import Trail
 
 Entries: TypeAlias = dict[str, object]
 Reshape: TypeAlias = Callable[[Trail, Entries, Node], Entries]

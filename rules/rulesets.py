@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field
 
-from .conditions import Authored, Condition, Flag
+from .authored import Authored, Flag
+from .conditions import Condition
 
 Strategy = Literal["executeUntilFirstSuccess", "executeAll", ""]
 
@@ -39,3 +40,8 @@ class RuleSet(Authored):
     behavior_groups: tuple[Group, ...] = ()
     append_actions: Flag | None = None
     expressions_as_actions: Flag | None = None
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of all groups, in order."""
+        return tuple([rule for group in self.behavior_groups for rule in group.rules])

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from .agents import AgentFile, Dictionary, HttpCallsFile, WorkflowFile
-from .conditions import Authored
+from .authored import Authored
 from .errors import UsageError
 from .facts import FactsFile
 from .findings import listed
 from .outputs import OutputSet
 from .rulesets import RuleSet
-from .spelling import nearest
+from .spelling import suggestion
 
 SCHEMAS: Mapping[str, type[Authored]] = {
     "agent": AgentFile,
@@ -26,8 +26,7 @@ SCHEMAS: Mapping[str, type[Authored]] = {
 def schema(kind: str) -> dict[str, object]:
     """The JSON Schema of a kind of file, in today's keys; `UsageError` for a kind there is none of."""
     if (model := SCHEMAS.get(kind)) is None:
-        meant = nearest(kind, SCHEMAS)
-        hint = f"did you mean `{meant}`?" if meant else f"name one of {listed(list(SCHEMAS), 'or')}"
+        hint = suggestion(kind, SCHEMAS, f"name one of {listed(list(SCHEMAS), 'or')}")
         raise UsageError(f"there is no schema of `{kind}`", hint)
     made: dict[str, object] = model.model_json_schema(by_alias=True)
     made["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args, get_origin
 
 from . import agents, conditions, outputs, rulesets
-from .conditions import Authored
+from .authored import Authored
 
 Model = type[Authored]
 

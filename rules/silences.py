@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from .conditions import Authored
+from .authored import Authored
 from .places import Pointer
 
 SILENCE = "_silence"

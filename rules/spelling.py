@@ -35,3 +35,9 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
         if (count := edits(small, candidate.casefold())) < fewest:
             best, fewest = candidate, count
     return best
+
+
+def suggestion(word: object, known: Iterable[str], otherwise: str) -> str:
+    """A hint that names the known word that was probably meant, else `otherwise`; what is no text is near to none."""
+    meant = nearest(word, known) if isinstance(word, str) else None
+    return f"did you mean `{meant}`?" if meant else otherwise

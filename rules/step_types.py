@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from .agents import StepConfig, WorkflowFile
-from .conditions import SAME_TASK, step_task, task_name
+from .authored import SAME_TASK, step_task, task_name
 from .findings import Finding, listed, shown
 from .places import Pointer, Spot
-from .spelling import nearest
+from .spelling import nearest, suggestion
 
 BUILT_IN = ("ai.labs.parser", "ai.labs.behavior", "ai.labs.output", "ai.labs.httpcalls")
 _PLANNED = ("ai.labs.property", "ai.labs.templating", "ai.labs.llm", "ai.labs.mcpcalls", "ai.labs.rag")
@@ -42,8 +42,8 @@ def _type(number: int, written: str, at: Pointer) -> Iterator[Finding]:
     if is_skipped(written):
         message = f"step {number} is skipped: its type {shown(written)} is no `eddi://` one"
         plain = "eddi://" + written.partition("://")[2].rstrip("/")
-        near = nearest(plain, [f"eddi://{known}" for known in _KNOWN])
-        hint = f"did you mean `{near}`?" if near else "leave it out, or begin the type with `eddi://`"
+        known = [f"eddi://{known}" for known in _KNOWN]
+        hint = suggestion(plain, known, "leave it out, or begin the type with `eddi://`")
         yield Finding(code="A012", message=message, hint=hint, severity="warning", spot=spot)
     elif not task or "," in task or any(sign.isspace() for sign in task):
         message = f"the type of step {number}, {shown(written)}, is no task id"
@@ -53,8 +53,7 @@ def _type(number: int, written: str, at: Pointer) -> Iterator[Finding]:
         hint = "bring a task with that id"
         yield Finding(code="A013", message=message, hint=hint, severity="note", spot=spot)
     elif task.startswith("ai.labs.") and task not in BUILT_IN:
-        near = nearest(task.rstrip("/"), _KNOWN)
-        hint = f"did you mean `{near}`?" if near else "bring a task with that id, or correct the type"
+        hint = suggestion(task.rstrip("/"), _KNOWN, "bring a task with that id, or correct the type")
         message = f"the type of step {number} is unknown: {shown(task)}"
         yield Finding(code="A011", message=message, hint=hint, severity="warning", spot=spot)
     elif task != task_name(written.partition("?")[0]):

@@ -1,13 +1,8 @@
 """What a migration leaves behind: its findings, and where the things that it moved had been written."""
 
-from typing import TypeAlias
-
 from .errors import Severity
 from .findings import Finding
-from .places import Pointer, Spot
-
-Node: TypeAlias = "tuple[Node, str | int] | None"
-"""A place in a document: the last step that leads to it, and the place before; None is the top."""
+from .places import Node, Pointer, Spot, pointer
 
 
 class Trail:
@@ -31,21 +26,14 @@ class Trail:
 
     def move(self, new: Node, old: Node) -> None:
         """Remember that what is now at `new` was written at `old`."""
-        self._moved[_pointer(new)] = self.written(old)
+        self._moved[pointer(new)] = self.written(old)
 
     def written(self, at: Node) -> Pointer:
         """As `origin`, for a place."""
-        return self.origin(_pointer(at))
+        return self.origin(pointer(at))
 
     def find(
-        self,
-        code: str,
-        message: str,
-        at: Node,
-        *,
-        hint: str = "",
-        severity: Severity = "error",
-        key: bool = False,
+        self, code: str, message: str, at: Node, *, hint: str = "", severity: Severity = "error", key: bool = False
     ) -> None:
         """Add a finding at `at`, or with `key` at the key that it is written under."""
         spot = Spot(self.written(at), key)
@@ -59,11 +47,3 @@ class Trail:
         """Two keys of an object say the same thing, perhaps differently."""
         message = f"`{key}` and `{other}` are two names of one thing"
         self.find("K004", message, (at, key), hint=f"put everything into `{other}`", key=True)
-
-
-def _pointer(node: Node) -> Pointer:
-    steps: list[str | int] = []
-    while node is not None:
-        node, step = node
-        steps.append(step)
-    return tuple(reversed(steps))

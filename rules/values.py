@@ -1,10 +1,10 @@
 """JSON values: their type, and private copies of what somebody else made."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, TypeAlias
+
+from .places import Node, pointer
 
 JSON: TypeAlias = bool | int | float | str | Mapping[str, "JSON"] | Sequence["JSON"] | None
 """Any JSON value; a map may be any `Mapping`, a list any `Sequence` but a `str`."""
@@ -20,14 +20,12 @@ BLANKS = "".join(map(chr, range(0x21)))
 
 _AS_THEY_ARE = frozenset({str, bool, type(None)})
 
-# A place in a value is its parent's place and the key or index there; `None` is the whole value.
-_Place: TypeAlias = "tuple[_Place, str | int] | None"
 # What is still to be copied: the source, its empty copy, its place, its depth.
-_Pending: TypeAlias = "list[tuple[Any, dict[str, JSON] | list[JSON], _Place, int]]"
+_Pending: TypeAlias = "list[tuple[Any, dict[str, JSON] | list[JSON], Node, int]]"
 
 
 def freeze(value: object) -> JSON:
-    """Return a private deep copy of `value` made of plain `dict`, `list` and scalars only.
+    """A private deep copy of `value` made of plain `dict`, `list` and scalars only.
 
     Tuples and other sequences become lists; subclasses of `str`, `int` and `float` (enums too) become plain.
     Lone surrogates are kept. Raises `ValueError`, which names the place (`a.b[3]`), for other types, keys
@@ -53,8 +51,8 @@ def freeze(value: object) -> JSON:
     return copy
 
 
-def _begin(value: object, place: _Place, depth: int, pending: _Pending) -> JSON:
-    """Return the copy of a scalar, or an empty container that `pending` promises to fill."""
+def _begin(value: object, place: Node, depth: int, pending: _Pending) -> JSON:
+    """The copy of a scalar, or an empty container that `pending` promises to fill."""
     if isinstance(value, int):
         if not -INT_LIMIT < value < INT_LIMIT:
             raise ValueError(f"{_named(place)} is an integer of more than 4,300 digits")
@@ -80,19 +78,23 @@ def _begin(value: object, place: _Place, depth: int, pending: _Pending) -> JSON:
     return copy
 
 
-def _plain_key(key: object, place: _Place) -> str:
+def _plain_key(key: object, place: Node) -> str:
     if isinstance(key, str):
         return str.__str__(key)
     raise ValueError(f"a key of {_named(place)} is of type `{type(key).__qualname__}`, not text")
 
 
-def _named(place: _Place) -> str:
-    """Return `a.b[3]` in backticks; only the first steps of a long way, which name a cycle well enough."""
-    steps: list[str] = []
-    while place is not None:
-        place, step = place
-        steps.append(f"[{step}]" if isinstance(step, int) else f".{step}")
-    if not steps:
+def _named(place: Node) -> str:
+    """`a.b[3]` in backticks; only the first steps of a long way, which name a cycle well enough."""
+    if place is None:
         return "the value"
-    text = "".join(reversed(steps)).removeprefix(".")
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in pointer(place)).removeprefix(".")
     return f"`{text}`" if len(text) <= 100 else f"`{text[:100]}...`"
+
+
+def integer(text: str) -> int:
+    """The 32-bit integer that `text` writes in plain ASCII digits, without blanks; else `ValueError`."""
+    digits = text[1:] if text[:1] in ("-", "+") else text
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 10 and -(2**31) <= int(text) < 2**31):
+        raise ValueError("is not a whole number")
+    return int(text)

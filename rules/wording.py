@@ -12,7 +12,7 @@ from .conditions import AND_OR, SOME_ACTION, TASK_ID
 from .findings import Finding, kind, listed, shown
 from .places import Pointer, Spot
 from .shapes import CONDITION, Model, Shape, shape_of
-from .spelling import nearest
+from .spelling import suggestion
 from .values import BLANKS
 
 _NAMED = {
@@ -56,7 +56,7 @@ def attributed(finding: Finding, data: object) -> Finding:
 
 
 def _told(message: str, data: object, pointer: Pointer) -> str:
-    about = subject(data, pointer)
+    about = _subject(data, pointer)
     if not about:
         return f"the document {message}" if message.startswith(("requires ", "needs ")) else message
     return f"{about}: {message}"
@@ -71,7 +71,7 @@ def _blamed(details: ErrorDetails, pointer: Pointer) -> Pointer:
     return pointer
 
 
-def subject(data: object, pointer: Pointer) -> str:
+def _subject(data: object, pointer: Pointer) -> str:
     """What a pointer leads into, as an author calls it: "`negation` in rule `Greet`"; empty at the top."""
     about, condition, key = "", "", ""
     for step in pointer:
@@ -180,12 +180,8 @@ def _literal(case: _Case) -> _Words:
     legal = [word for word in re.findall(r"'([^']*)'", case.details["ctx"]["expected"]) if word]
     given = case.details["input"]
     words = shown(given) if isinstance(given, str) else _given(given)
-    return "V003", f"{case.what} must be {listed(legal, 'or')}, not {words}", _meant(given, legal)
-
-
-def _meant(given: object, legal: list[str]) -> str:
-    meant = nearest(given, legal) if isinstance(given, str) else None
-    return f"did you mean `{meant}`?" if meant else "write one of these"
+    hint = suggestion(given, legal, "write one of these")
+    return "V003", f"{case.what} must be {listed(legal, 'or')}, not {words}", hint
 
 
 def _pattern(case: _Case) -> _Words:
@@ -219,11 +215,7 @@ def _invalid(case: _Case) -> _Words:
     if reason.startswith("requires "):
         return "V001", reason, "add one of them"
     if reason.startswith("is "):
-        return (
-            "V007",
-            f"{case.what} {reason}: {shown(case.details['input'])}",
-            _DIGITS,
-        )
+        return ("V007", f"{case.what} {reason}: {shown(case.details['input'])}", _DIGITS)
     if reason.startswith("must "):
         return "V006", f"{case.what} {reason}, not {shown(case.details['input'])}", "write a higher number"
     return "V007", f"{case.what} cannot be kept: {reason}", "write another value"
@@ -238,11 +230,10 @@ def _unknown_type(case: _Case) -> _Words:
     given = case.details["ctx"]["tag"]
     if "contextType" in case.details["ctx"]["discriminator"]:
         message = f"`contextType` must be {listed(legal, 'or')}, not {shown(given)}"
-        return "V003", message, _meant(given, legal)
+        return "V003", message, suggestion(given, legal, "write one of these")
     word = "condition" if case.holder is CONDITION else "output"
-    meant = _meant(given, legal)
     message = f"there is no {word} of type {shown(given)}; the types are {listed(legal)}"
-    return "V004", message, meant if "?" in meant else "write one of these types"
+    return "V004", message, suggestion(given, legal, "write one of these types")
 
 
 def _typeless(case: _Case) -> _Words:

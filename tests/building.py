@@ -1,7 +1,7 @@
 """Agents made in the test: rules and outputs as the JSON that an author writes, tasks as functions."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
 from turnout.engine.agents import Agent
 from turnout.engine.tasks import FunctionTask, Task
@@ -12,15 +12,33 @@ from turnout.rules.agents import (
     RulesSettings,
     StepDefinition,
 )
+from turnout.rules.conditions import AnyCondition
 from turnout.rules.reading import read_output_set, read_rule_set
+
+Conditions = dict[str, Any]
+"""A condition, with those in it, as JSON."""
+
+CONDITION_TYPES = tuple(get_args(model.model_fields["type"].annotation)[0] for model in get_args(AnyCondition))
+"""The legal values of a condition's `type`."""
 
 CONTINUE = Policy(enabled=True, continue_on_failure=True)
 
 
+def condition(kind: str, *conditions: Conditions, **configs: str) -> Conditions:
+    """A condition of a type, with conditions in it and configs."""
+    made: Conditions = {"type": kind, "configs": configs}
+    return made | {"conditions": list(conditions)} if conditions else made
+
+
+def action(name: str, **configs: str) -> Conditions:
+    """A condition on one action."""
+    return condition("actionmatcher", actions=name, **configs)
+
+
 def on_action(name: str, action: str, *emits: str, **configs: str) -> dict[str, Any]:
     """A rule on one action."""
-    condition = {"type": "actionmatcher", "configs": {"actions": action, **configs}}
-    return {"name": name, "actions": list(emits), "conditions": [condition]}
+    asked = condition("actionmatcher", actions=action, **configs)
+    return {"name": name, "actions": list(emits), "conditions": [asked]}
 
 
 def rules(*groups: list[dict[str, Any]] | dict[str, Any], **keys: Any) -> StepDefinition:

@@ -17,28 +17,20 @@ from ..rulesets import RuleSet
 from .actions import action_findings, time_findings
 from .comparing import condition_findings
 from .failures import failure_findings
-from .found import Found
+from .found import Found, Telling, Words
 from .questions import Asking
 from .reach import reach_findings
 from .sifting import sifted
-from .survey import Survey
+from .survey import Survey, surveyed
 
-__all__ = ["Lint", "Report", "lint_agent", "lint_document"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lint(Problem):
-    """A problem that can be told in two parts: `message` is `short`, and `why` if there is something to say to it."""
-
-    short: str
-    why: str = ""
+__all__ = ["Report", "lint_agent", "lint_document"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """What the checks found, and how many findings the author has silenced."""
 
-    problems: tuple[Lint, ...] = ()
+    problems: tuple[Problem, ...] = ()
     silenced: int = 0
 
 
@@ -46,8 +38,8 @@ def lint_agent(agent: AgentDefinition) -> Report:
     """Check an agent that was read from files; what its `sources` do not hold has no place and is left out."""
     survey = Survey(agent)
     found = [*failure_findings(survey, agent.sources), *action_findings(survey)]
-    for asking in survey.sets:
-        found += _rule_findings(asking.rule_set, survey)
+    for each in survey.sets:
+        found += _rule_findings(Asking(each.rule_set, each.rules), survey)
     workflows = [step.place[0] for step in agent.steps if step.place is not None]
     return _report(list({id(source): source for source in [*agent.sources, *workflows]}.values()), found)
 
@@ -56,14 +48,13 @@ def lint_document(source: Written) -> Report:
     """Check a rule set or an output set by itself; there is nothing to say of other documents."""
     match source.model:
         case RuleSet() as rule_set:
-            return _report([source], _rule_findings(rule_set, None))
+            return _report([source], _rule_findings(Asking(rule_set, surveyed(rule_set))))
         case OutputSet() as outputs:
             return _report([source], time_findings(outputs))
     return Report()
 
 
-def _rule_findings(rule_set: RuleSet, survey: Survey | None) -> Iterator[Found]:
-    asking = Asking(rule_set)
+def _rule_findings(asking: Asking, survey: Survey | None = None) -> Iterator[Found]:
     yield from condition_findings(asking)
     yield from reach_findings(asking, survey)
 
@@ -73,7 +64,7 @@ def _report(sources: Sequence[Written], found: Iterable[Found]) -> Report:
     with collector_paused():
         for one in found:
             by_model.setdefault(id(one.model), []).append(one)
-    problems: list[Lint] = []
+    problems: list[Problem] = []
     silenced = 0
     for source in sources:
         kept, quiet = sifted(source.model, by_model.get(id(source.model), []))
@@ -84,51 +75,25 @@ def _report(sources: Sequence[Written], found: Iterable[Found]) -> Report:
     return Report(problems=tuple(problems), silenced=silenced)
 
 
-def _placed(source: Written, found: Sequence[Found]) -> Iterator[Lint]:
+def _placed(source: Written, found: Sequence[Found]) -> Iterator[Problem]:
     """The findings about one document as problems."""
     if not found:
         return
     others = [one.at if one.other is None else one.other for one in found]
     places = source.locate([Spot(at) for at in [*(one.at for one in found), *others]])
     for one, (line, column), (other, _) in zip(found, places[: len(found)], places[len(found) :], strict=True):
-        short, why, hint = (_worded(text, source.file, other) for text in (one.message, one.why, one.hint))
-        yield Lint(
+        telling = Telling(other, source.file.endswith(".turnout"))
+        yield Problem(
             code=one.code,
-            message=f"{short}: {why}" if why else short,
+            message=_told(one.message, telling),
+            why=_told(one.why, telling),
+            hint=_told(one.hint, telling),
             file=source.file,
             line=line,
             column=column,
-            hint=hint,
             severity="warning",
-            short=short,
-            why=why,
         )
 
 
-_IN_TEXT = {
-    "`executeAll`": "`all matches`",
-    "`lastStep`": "`previous turn`",
-    "set `enabled` and `continueOnFailure` to true in `memoryPolicy.strictWriteDiscipline`": (
-        "write `policy` with `continue after failure`"
-    ),
-    "set `enabled` and `continueOnFailure` to true in `strictWriteDiscipline`": (
-        "write `policy` with `continue after failure`"
-    ),
-    "set `enabled` to true": "take `disabled` out",
-    "set it to true, or": "take it out, or",
-    "`appendActions` is false": "`append_actions` is off",
-    "`appendActions`": "`append_actions`",
-    "`continueOnFailure` to true": "`continue after failure`",
-    "`continueOnFailure`": "`continue after failure`",
-    "`rerouteOnFailure`": "`reroute`",
-    "`onFailure`": "`on failure`",
-}
-"""What is called otherwise where an author writes rules as text."""
-
-
-def _worded(text: str, file: str, line: int) -> str:
-    text = text.replace("{line}", str(line))
-    if file.endswith(".turnout"):
-        for key, words in _IN_TEXT.items():
-            text = text.replace(key, words)
-    return text
+def _told(words: Words, telling: Telling) -> str:
+    return words if isinstance(words, str) else words(telling)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ..authored import action_run
 from ..conditions import (
     ActionConfigs,
     ActionMatcher,
@@ -12,7 +13,6 @@ from ..conditions import (
     OccurrenceCondition,
     OutcomeMatcher,
     SizeMatcher,
-    action_run,
 )
 from ..findings import shown
 from ..outputs import OutputSet
@@ -26,16 +26,16 @@ def action_findings(survey: Survey) -> Iterator[Found]:
     """Actions that come from nowhere or go nowhere."""
     for outputs in {id(each): each for each in survey.outputs.values()}.values():
         yield from time_findings(outputs)
-    for asking in survey.sets:
-        for rule in asking.rules:
-            yield from _counted(survey, asking, rule)
+    for surveyed in survey.sets:
+        for rule in surveyed.rules:
+            yield from _counted(survey, surveyed, rule)
     if survey.emits_unknown:
         return
-    for asking in survey.sets:
-        for rule in asking.rules:
+    for surveyed in survey.sets:
+        for rule in surveyed.rules:
             for condition, at, _ in rule.asked:
                 if isinstance(condition, ActionMatcher):
-                    yield from _matched(survey, asking, rule, condition.configs, (*at, "configs", "actions"))
+                    yield from _matched(survey, surveyed, rule, condition.configs, (*at, "configs", "actions"))
     yield from _unanswered(survey)
     yield from _unreached(survey)
 
@@ -62,7 +62,7 @@ def time_findings(outputs: OutputSet) -> Iterator[Found]:
             last = count
 
 
-def _counted(survey: Survey, asking: SurveyedSet, rule: SurveyedRule) -> Iterator[Found]:
+def _counted(survey: Survey, surveyed: SurveyedSet, rule: SurveyedRule) -> Iterator[Found]:
     for condition, at, _ in rule.asked:
         if isinstance(condition, OccurrenceCondition):
             name = condition.configs.behavior_rule_name
@@ -72,13 +72,13 @@ def _counted(survey: Survey, asking: SurveyedSet, rule: SurveyedRule) -> Iterato
                     code="L026",
                     message=f"rule {named(rule.rule.name)} counts rule {named(name)}, and there is none",
                     hint=f"did you mean {named(meant)}?" if meant else "name a rule of this agent",
-                    model=asking.rule_set,
+                    model=surveyed.rule_set,
                     at=(*at, "configs", "behaviorRuleName"),
                 )
 
 
 def _matched(
-    survey: Survey, asking: SurveyedSet, rule: SurveyedRule, configs: ActionConfigs, at: Pointer
+    survey: Survey, surveyed: SurveyedSet, rule: SurveyedRule, configs: ActionConfigs, at: Pointer
 ) -> Iterator[Found]:
     run = action_run(configs.actions)
     ordinary = [action for action in run if not (action in SPECIAL or action.startswith(FAILED) or action == "empty")]
@@ -88,15 +88,22 @@ def _matched(
         if places is None:
             meant = nearest(action, survey.emitted)
             hint = f"did you mean `{meant}`?" if meant else "emit it in a rule, or take the condition out"
-            yield Found(code="L030", message=message, why="nothing emits it", hint=hint, model=asking.rule_set, at=at)
+            yield Found(code="L030", message=message, why="nothing emits it", hint=hint, model=surveyed.rule_set, at=at)
             return
-        if configs.occurrence == "currentStep" and min(places) >= max(asking.places) and not _may_reroute(survey, rule):
+        if (
+            configs.occurrence == "currentStep"
+            and min(places) >= max(surveyed.places)
+            and not _may_reroute(survey, rule)
+        ):
             yield Found(
                 code="L030",
                 message=message,
                 why="it is not emitted before these rules are asked",
-                hint="say `lastStep`, or put the conditions of the rules that emit it here",
-                model=asking.rule_set,
+                hint=lambda told: (
+                    f"say {told.key('`lastStep`', '`previous turn`')}, "
+                    "or put the conditions of the rules that emit it here"
+                ),
+                model=surveyed.rule_set,
                 at=at,
             )
             return
@@ -106,7 +113,7 @@ def _matched(
             message=f"{shown(configs.actions)} asks for these actions side by side, in this order",
             why="no rule emits them so",
             hint="give each a condition of its own",
-            model=asking.rule_set,
+            model=surveyed.rule_set,
             at=at,
         )
 
@@ -129,8 +136,8 @@ def _unanswered(survey: Survey) -> Iterator[Found]:
     if not survey.outputs or "*" in survey.called or "ai.labs.property" in survey.task_ids:
         return
     answered = {*SPECIAL, *survey.said, *survey.called, *survey.matched}
-    for asking in survey.sets:
-        for rule in asking.rules:
+    for surveyed in survey.sets:
+        for rule in surveyed.rules:
             for number, action in enumerate(rule.rule.actions):
                 if action not in answered:
                     answered.add(action)
@@ -140,7 +147,7 @@ def _unanswered(survey: Survey) -> Iterator[Found]:
                         message=f"rule {named(rule.rule.name)} emits {shown(action)}",
                         why="no output, call or rule answers it",
                         hint=f"did you mean `{meant}`?" if meant else "add an output for it",
-                        model=asking.rule_set,
+                        model=surveyed.rule_set,
                         at=(*rule.at, "actions", number),
                     )
 
@@ -150,8 +157,8 @@ def _unreached(survey: Survey) -> Iterator[Found]:
     # What a failure lets rules emit is said by outputs that ran before, too.
     late = {
         action
-        for asking in survey.sets
-        for rule in asking.rules
+        for surveyed in survey.sets
+        for rule in surveyed.rules
         if _may_reroute(survey, rule)
         for action in rule.rule.actions
     }

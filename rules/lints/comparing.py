@@ -1,15 +1,16 @@
 """Checks of conditions that contradict or repeat each other, decided over the questions they ask."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from ..conditions import Connector, Dependency, Negation
 from ..formulas import TRUE, Formula, Junction, conjunction, disjunction
 from ..places import Pointer
+from ..relations import Relations
 from ..rulesets import Rule
 from .entailment import follows, solve
-from .found import Found, named
+from .found import Found, Telling, Words, named
 from .questions import Asking, Siblings
-from .relations import Relations
 
 MOST_CONDITIONS = 12
 """Conditions beside one another that are compared; of more, nothing is concluded."""
@@ -43,7 +44,10 @@ def _compared(asking: Asking, rule: Rule, siblings: Siblings) -> Iterator[Found]
             "L024",
             f"conditions of rule {named(rule.name)} contradict each other",
             siblings.place(later),
-            why="this one never holds together with " + ("that of line {line}" if earlier >= 0 else "those before it"),
+            why=lambda told: (
+                "this one never holds together with "
+                + (f"that of line {told.line}" if earlier >= 0 else "those before it")
+            ),
             hint="take one of them out",
             other=siblings.place(max(earlier, 0)),
         )
@@ -66,7 +70,7 @@ def _constant(asking: Asking, rule: Rule, siblings: Siblings, number: int, alway
 
 
 def _found(
-    asking: Asking, code: str, message: str, at: Pointer, *, why: str, hint: str, other: Pointer | None = None
+    asking: Asking, code: str, message: str, at: Pointer, *, why: Words, hint: str, other: Pointer | None = None
 ) -> Found:
     return Found(code=code, message=message, model=asking.rule_set, at=at, why=why, hint=hint, other=other)
 
@@ -95,13 +99,17 @@ def _repeated(asking: Asking, rule: Rule, siblings: Siblings) -> Iterator[Found]
             kept[number] = formula
             continue
         alike = next((n for n, other in kept.items() if adds_nothing(formula, other)), -1)
-        both = "that of line {line} does" if alike >= 0 else "the others do"
         yield _found(
             asking,
             "L025",
             f"a condition of rule {named(rule.name)} adds nothing",
             siblings.place(number),
-            why=f"it holds whenever {both}" if siblings.every else f"whenever it holds, {both} as well",
+            why=partial(_both, every=siblings.every, alike=alike >= 0),
             hint="take it out",
             other=siblings.place(max(alike, 0)),
         )
+
+
+def _both(told: Telling, *, every: bool, alike: bool) -> str:
+    others = f"that of line {told.line} does" if alike else "the others do"
+    return f"it holds whenever {others}" if every else f"whenever it holds, {others} as well"

@@ -7,7 +7,7 @@ from collections.abc import Container, Hashable
 from typing import NamedTuple
 
 from ..formulas import Formula, Junction, conjunction, opposite
-from .relations import Relations, slots
+from ..relations import Relations, slots
 
 MOST_PARTS = 200
 """Literals and junctions of a formula that is looked into."""

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from ..agents import AgentFile, RulesSettings
-from ..conditions import SAME_TASK, OutcomeMatcher, task_name
+from ..authored import SAME_TASK, task_name
+from ..conditions import OutcomeMatcher
 from ..findings import Written, listed, shown
 from ..places import Pointer
 from ..rulesets import RuleSet
 from ..spelling import nearest
-from .found import Found, named
+from .found import Found, Telling, Words, named
 from .survey import FAILED, SPECIAL, FailureAsked, Survey, SurveyedRule, SurveyedSet
 
 
@@ -34,25 +35,25 @@ def _place_of_policy(survey: Survey, sources: Sequence[Written]) -> tuple[object
 
 
 def _questions(survey: Survey) -> Iterator[Found]:
-    for asking in survey.sets:
-        for rule in asking.rules:
+    for surveyed in survey.sets:
+        for rule in surveyed.rules:
             for failure in rule.failures():
                 if failure.task not in survey.task_ids:
-                    yield _no_task(survey, failure.task, failure.kind, asking.rule_set, failure.at)
-                elif failure.occurrence != "never" and (vain := _vain(survey, failure, asking.places)) is not None:
+                    yield _no_task(survey, failure.task, failure.kind, surveyed.rule_set, failure.at)
+                elif failure.occurrence != "never" and (vain := _vain(survey, failure, surveyed.places)) is not None:
                     why, hint = vain
                     message = f"rule {named(rule.rule.name)}: task `{failure.task}` is never seen to fail here"
                     at = failure.at
-                    yield Found(code="L001", message=message, why=why, hint=hint, model=asking.rule_set, at=at)
-            yield from _successes(survey, asking, rule)
+                    yield Found(code="L001", message=message, why=why, hint=hint, model=surveyed.rule_set, at=at)
+            yield from _successes(survey, surveyed, rule)
 
 
-def _successes(survey: Survey, asking: SurveyedSet, rule: SurveyedRule) -> Iterator[Found]:
+def _successes(survey: Survey, surveyed: SurveyedSet, rule: SurveyedRule) -> Iterator[Found]:
     for condition, at, _ in rule.asked:
         if isinstance(condition, OutcomeMatcher) and condition.configs.status == "succeeded":
             task = task_name(condition.configs.task_id)
             if task not in survey.task_ids:
-                yield _no_task(survey, task, "outcome", asking.rule_set, (*at, "configs", "taskId"))
+                yield _no_task(survey, task, "outcome", surveyed.rule_set, (*at, "configs", "taskId"))
 
 
 def _outputs(survey: Survey) -> Iterator[Found]:
@@ -82,32 +83,46 @@ def _no_task(survey: Survey, task: str, kind: str, model: object, at: Pointer) -
     return Found(code="L021", message=f"no task is called {shown(task)}", hint=hint, model=model, at=at)
 
 
-_DISABLED = (
-    "the failure policy is not enabled, so a failure adds no action",
-    "set `enabled` and `continueOnFailure` to true in `strictWriteDiscipline`",
-)
+def _switch_on(told: Telling) -> str:
+    return told.key(
+        "set `enabled` and `continueOnFailure` to true in `memoryPolicy.strictWriteDiscipline`",
+        "write `policy` with `continue after failure`",
+    )
 
 
-def _vain(survey: Survey, failure: FailureAsked, places: Sequence[int]) -> tuple[str, str] | None:
+_DISABLED: tuple[Words, Words] = ("the failure policy is not enabled, so a failure adds no action", _switch_on)
+
+
+def _vain(survey: Survey, failure: FailureAsked, places: Sequence[int]) -> tuple[Words, Words] | None:
     """Why a question about a failure can never be answered with yes, and what helps; None if it can."""
     policy = survey.policy
     if failure.kind == "action" and not policy.enabled:
         return _DISABLED
     if failure.kind == "digest" and not (policy.enabled and policy.on_failure == "digest"):
-        mode = f"`onFailure` is `{policy.on_failure}`" if policy.enabled else "the failure policy is not enabled"
-        return f"there are no digests, for {mode}", "ask for the outcome instead"
+        hint = "ask for the outcome instead"
+        if not policy.enabled:
+            return "there are no digests, for the failure policy is not enabled", hint
+        mode = policy.on_failure
+        return lambda told: f"there are no digests, for {told.key('`onFailure`', '`on failure`')} is `{mode}`", hint
     if failure.occurrence != "currentStep" or survey.sees_failure(failure.task, places):
         return None
     return _too_late(survey, failure.task)
 
 
-def _too_late(survey: Survey, task: str) -> tuple[str, str]:
+def _too_late(survey: Survey, task: str) -> tuple[Words, Words]:
+    def later(told: Telling) -> str:
+        return f"say {told.key('`lastStep`', '`previous turn`')}"
+
     if not survey.continues:
-        return "the turn ends when a task fails", "say `lastStep`, or set `continueOnFailure` to true"
+        switch = ("`continueOnFailure` to true", "`continue after failure`")
+        return "the turn ends when a task fails", lambda told: f"{later(told)}, or set {told.key(*switch)}"
     if not survey.reroutes:
-        why = f"no such step comes after task `{task}`, and `rerouteOnFailure` is off"
-        return why, "move the step behind the task, or say `lastStep`"
-    return "it is that very step which fails", "say `lastStep`"
+        why = f"no such step comes after task `{task}`"
+        return (
+            lambda told: f"{why}, and {told.key('`rerouteOnFailure`', '`reroute`')} is off",
+            lambda told: f"move the step behind the task, or {later(told)}",
+        )
+    return "it is that very step which fails", later
 
 
 def _unanswered(survey: Survey) -> Iterator[Found]:
@@ -144,8 +159,8 @@ def _is_asked(survey: Survey, task: str) -> bool:
         return True
     return any(
         failure.task == task and failure.helps is (failure.occurrence != "never") and rule.rule.actions
-        for asking in survey.sets
-        for rule in asking.rules
+        for surveyed in survey.sets
+        for rule in surveyed.rules
         for failure in rule.failures()
     )
 
@@ -154,9 +169,9 @@ def _without_policy(survey: Survey, model: object, at: Pointer) -> Iterator[Foun
     if survey.policy.continue_on_failure:
         yield Found(
             code="L005",
-            message="`continueOnFailure` has no effect",
+            message=lambda told: f"{told.key('`continueOnFailure`', '`continue after failure`')} has no effect",
             why="the failure policy is not enabled",
-            hint="set `enabled` to true",
+            hint=lambda told: told.key("set `enabled` to true", "take `disabled` out"),
             model=model,
             at=(*at, "continueOnFailure"),
         )
@@ -166,7 +181,7 @@ def _without_policy(survey: Survey, model: object, at: Pointer) -> Iterator[Foun
             code="L002",
             message=f"nothing answers when task {listed(tasks, 'or')} fails",
             why="the failure policy is not enabled, so the turn ends there without a reply",
-            hint="set `enabled` and `continueOnFailure` to true in `memoryPolicy.strictWriteDiscipline`",
+            hint=_switch_on,
             model=model,
             at=at,
         )
@@ -174,8 +189,8 @@ def _without_policy(survey: Survey, model: object, at: Pointer) -> Iterator[Foun
 
 def _circular(survey: Survey) -> Iterator[Found]:
     """The fallbacks of which every action leads to nothing but the very task that failed."""
-    for asking in survey.sets:
-        for rule in asking.rules:
+    for surveyed in survey.sets:
+        for rule in surveyed.rules:
             wanted = [action for action in rule.rule.actions if action not in SPECIAL]
             for task in _answered(rule) & survey.task_ids.keys():
                 if wanted and all(_needs(survey, action, task) for action in wanted):
@@ -184,7 +199,7 @@ def _circular(survey: Survey) -> Iterator[Found]:
                         message=f"rule {named(rule.rule.name)} answers the failure of task `{task}` with that task",
                         why=f"nothing else answers {listed(wanted)}",
                         hint=f"add an output for {listed(wanted[:1])}, or emit another action",
-                        model=asking.rule_set,
+                        model=surveyed.rule_set,
                         at=(*rule.at, "actions"),
                     )
 
@@ -221,14 +236,25 @@ def _dropped(survey: Survey) -> Iterator[Found]:
         for task, failing in survey.fallible().items():
             if failing[0] < place and _is_waited_for(survey, f"{FAILED}{task}", place, rule_set):
                 source, at = step.place
-                yield Found(
-                    code="L004",
-                    message=f"`appendActions` is false, so these rules drop `{FAILED}{task}` when they fire",
-                    hint="set it to true, or move the step before the task",
-                    model=rule_set if own is None else source.model,
-                    at=("appendActions",) if own is None else (*at, "config", "appendActions"),
+                yield _drops(
+                    f"{FAILED}{task}",
+                    rule_set if own is None else source.model,
+                    ("appendActions",) if own is None else (*at, "config", "appendActions"),
                 )
                 break
+
+
+def _drops(action: str, model: object, at: Pointer) -> Found:
+    return Found(
+        code="L004",
+        message=lambda told: (
+            f"{told.key('`appendActions` is false', '`append_actions` is off')}, "
+            f"so these rules drop `{action}` when they fire"
+        ),
+        hint=lambda told: f"{told.key('set it to true', 'take it out')}, or move the step before the task",
+        model=model,
+        at=at,
+    )
 
 
 def _is_waited_for(survey: Survey, action: str, place: int, rule_set: RuleSet) -> bool:
@@ -238,8 +264,8 @@ def _is_waited_for(survey: Survey, action: str, place: int, rule_set: RuleSet) -
     return any(
         failure.kind == "action"
         and f"{FAILED}{failure.task}" == action
-        and (failure.occurrence != "currentStep" or (asking.rule_set is not rule_set and max(asking.places) > place))
-        for asking in survey.sets
-        for rule in asking.rules
+        and (failure.occurrence != "currentStep" or (each.rule_set is not rule_set and max(each.places) > place))
+        for each in survey.sets
+        for rule in each.rules
         for failure in rule.failures()
     )

@@ -7,10 +7,10 @@ from ..compiling import compile_conditions
 from ..conditions import Condition, Connector, Negation
 from ..formulas import Formula, conjunction
 from ..places import Pointer
+from ..relations import Relations, slots
 from ..rulesets import RuleSet
 from .entailment import is_small, literals
-from .relations import Relations, slots
-from .survey import SurveyedRule, surveyed
+from .survey import SurveyedRule
 
 
 class Siblings(NamedTuple):
@@ -27,16 +27,16 @@ class Siblings(NamedTuple):
 
 
 class Asking:
-    """A rule set with the formulas of its rules and conditions, and the relations of their questions.
+    """A rule set with the formulas of its surveyed rules and conditions, and the relations of their questions.
 
     `rules`, `siblings` and `formulas` run in parallel, in file order. The siblings of a rule are its own conditions
     first, then those of each connector and negation in it.
     """
 
-    def __init__(self, rule_set: RuleSet) -> None:
+    def __init__(self, rule_set: RuleSet, rules: Sequence[SurveyedRule]) -> None:
         self.rule_set = rule_set
         self._about: dict[int, set[Hashable]] = {}
-        self.rules: Sequence[SurveyedRule] = surveyed(rule_set)
+        self.rules = rules
         lists = [_lists(one) for one in self.rules]
         all_of_them = [condition for each in lists for _, _, conditions in each for condition in conditions]
         compiled, questions = compile_conditions(rule_set, all_of_them)

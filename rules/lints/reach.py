@@ -7,7 +7,7 @@ from .. import questions as q
 from ..conditions import Dependency
 from ..formulas import Formula
 from .entailment import follows, holds, is_small, literals, needed, solve
-from .found import Found, named
+from .found import Found, Telling, named
 from .questions import Asking
 from .survey import FAILED, Survey
 
@@ -65,9 +65,11 @@ class _Reach:
         return Found(
             code="L022",
             message=f"rule {named(one.rule.name)} can never be reached",
-            why=f"{named(other.rule.name)} (line {{line}}) is earlier in this first-match group and matches whenever "
-            "this one does",
-            hint="move it above line {line}, or make the group `executeAll`",
+            why=lambda told: (
+                f"{named(other.rule.name)} (line {told.line}) is earlier in this first-match group "
+                "and matches whenever this one does"
+            ),
+            hint=lambda told: f"move it above line {told.line}, or make the group {_all_matches(told)}",
             model=self._asking.rule_set,
             at=one.at,
             other=other.at,
@@ -80,7 +82,7 @@ class _Reach:
             code="L023",
             message=f"rule {named(one.rule.name)} has no conditions",
             why=f"{rules} never reached in this first-match group",
-            hint="move it to the end of the group, or make the group `executeAll`",
+            hint=lambda told: f"move it to the end of the group, or make the group {_all_matches(told)}",
             model=self._asking.rule_set,
             at=one.at,
         )
@@ -122,6 +124,10 @@ class _Reach:
         together = any(_is_now(question) and _moved_by(question) == {task} for question in conditions)
         once = self._survey is not None and len(self._survey.task_ids.get(task, ())) == 1
         return not (together and (once or all(isinstance(question, q.HasActions) for question in moved)))
+
+
+def _all_matches(told: Telling) -> str:
+    return told.key("`executeAll`", "`all matches`")
 
 
 _ANY = ""

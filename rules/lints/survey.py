@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from ..agents import AgentDefinition, HttpCallsFile, Policy, RulesSettings, StepDefinition
+from ..authored import action_run, task_name
 from ..conditions import (
     ActionMatcher,
     Condition,
@@ -14,8 +15,6 @@ from ..conditions import (
     Negation,
     Occurrence,
     OutcomeMatcher,
-    action_run,
-    task_name,
 )
 from ..outputs import OutputSet
 from ..places import Pointer

@@ -140,6 +140,78 @@ fallback.turnout:12:1: warning[L022]: rule "Weather is down" can never be reache
     )
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (
+            "set apend_actions on",
+            """1:5: error[K001]: there is no key `apend_actions` here
+  1 | set apend_actions on
+    |     ^^^^^^^^^^^^^ did you mean `appendActions`?
+""",
+        ),
+        (
+            'rule "A" when size of properties.x is between 5 and 3 then b',
+            """1:23: warning[V008]: `sizematcher` in rule `A`: its bounds can never hold
+  1 | rule "A" when size of properties.x is between 5 and 3 then b
+    |                       ^^^^^^^^^^^^ let the lower bound be at most the upper one
+""",
+        ),
+        (
+            'rule "A" when action a then b\nrule "A" when action b then c',
+            """2:6: warning[S003]: there is more than one rule `A`; what counts it or depends on it means all of them
+  2 | rule "A" when action b then c
+    |      ^^^ give each rule its own name
+""",
+        ),
+    ],
+    ids=["K", "V", "S"],
+)
+def test_what_loading_finds_in_a_text_shows_what_it_is_about(tmp_path: Path, wrong: str, told: str) -> None:
+    file = tmp_path / "a.turnout"
+    file.write_text(wrong, encoding="utf-8")
+    assert turnout("check", file).out == f"{file.as_posix()}:{told}"
+
+
+def test_what_an_author_named_is_never_taken_for_a_setting(tmp_path: Path) -> None:
+    file = tmp_path / "a.turnout"
+    file.write_text('rule "`executeAll`" when always then a\nrule "{line}" when action b then a\n', encoding="utf-8")
+    out = turnout("check", file).out
+    assert 'rule "`executeAll`" has no conditions' in out
+    assert "make the group `all matches`" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            (
+                "policy on failure exclude_all continue after failure steps weather, rules {} "
+                'rule "B" when task weather failed mentioning "503" then a'
+            ),
+            "`on failure` is `exclude_all`",
+        ),
+        ("policy stop after failure steps weather, rules {}", "say `previous turn`, or set `continue after failure`"),
+        ("policy continue after failure reroute off steps rules, weather {}", "and `reroute` is off"),
+        ("policy disabled continue after failure steps weather, rules {}", "`continue after failure` has no effect"),
+        ("policy disabled continue after failure steps weather, rules {}", "take `disabled` out"),
+        ("steps weather, rules {}", "write `policy` with `continue after failure`"),
+        (
+            (
+                "policy continue after failure set append_actions off steps weather, rules, output {} "
+                "output task_failed_weather say nothing"
+            ),
+            "`append_actions` is off, so these rules drop `task_failed_weather` when they fire",
+        ),
+    ],
+)
+def test_an_author_of_a_text_is_told_of_settings_by_their_words_there(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "a.turnout"
+    rule = 'rule "A" when action task_failed_weather then a'
+    file.write_text(text.format(rule), encoding="utf-8")
+    assert told in turnout("check", file).out
+
+
 def test_findings_as_json_say_the_same_in_one_message(tmp_path: Path) -> None:
     file = tmp_path / "fallback.turnout"
     file.write_text(FALLBACK, encoding="utf-8")

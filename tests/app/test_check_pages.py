@@ -33,9 +33,10 @@ def test_in_what_a_page_prefers_nothing_is_found(tmp_path: Path, page: Path) -> 
     assert found(tmp_path, page, "Prefer") == set()
 
 
-def test_every_check_has_a_page_that_is_listed() -> None:
+def test_every_check_has_a_page_that_is_listed_with_what_its_code_stands_for() -> None:
     codes = {code for code in CODES if code.startswith("L")}
     assert codes <= {page.stem for page in PAGES}
-    assert set(re.findall(r"\[(\w+)\]\(\1\.md\)", (CHECKS / "README.md").read_text(encoding="utf-8"))) == {
-        page.stem for page in PAGES
-    }
+    listed = re.findall(
+        r"^\* \[(\w+)\]\(\1\.md\): (.*)$", (CHECKS / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert dict(listed) == {page.stem: CODES[page.stem] for page in PAGES}

@@ -13,6 +13,7 @@ from typing import Any, get_args
 import pytest
 from typer.main import get_command
 
+from building import CONDITION_TYPES
 from doors import ROOT, WEATHER, turnout
 from turnout.app import open_agent
 from turnout.app.command import app
@@ -22,12 +23,12 @@ from turnout.engine.steps import State, Status
 from turnout.engine.tasks import FunctionTask
 from turnout.grammar.program import format_text, look_at, normal, read_program
 from turnout.rules.agents import AgentFile, FailureMode, HttpCallsFile, WorkflowFile
-from turnout.rules.conditions import CONDITION_TYPES, ErrorType
+from turnout.rules.authored import ErrorType
 from turnout.rules.expressions import has_run, is_empty_word, parse
-from turnout.rules.facts import FactsFile, read_facts
+from turnout.rules.facts import FactsFile
 from turnout.rules.outputs import OutputSet
-from turnout.rules.paths import read
-from turnout.rules.reading import read_document, read_output_set, read_rule_set
+from turnout.rules.paths import read as read_path
+from turnout.rules.reading import read, read_document, read_output_set, read_rule_set
 from turnout.rules.rulesets import RuleSet
 from turnout.rules.step_types import BUILT_IN
 
@@ -102,7 +103,7 @@ def _as_file(part: dict[str, Any]) -> tuple[type[Any], dict[str, Any]]:
 @pytest.mark.parametrize("source", [block for _, block in blocks("json")])
 def test_json_that_is_shown_loads_without_a_warning(source: str) -> None:
     kind, file = _as_file(json.loads(source))
-    problems = read_facts(file).notes if kind is FactsFile else read_document(kind, file).problems
+    problems = read_document(kind, file).problems
     # A part may depend on a rule that is shown elsewhere on its page.
     assert [str(problem) for problem in problems if "depend" not in problem.message] == []
 
@@ -198,7 +199,7 @@ def test_a_condition_that_is_shown_is_the_same_as_text_and_holds_for_the_facts_o
     [made] = program.rule_set.behavior_groups
     assert normal(program.rule_set)["behaviorGroups"][0]["rules"][0] == normal(rules)["behaviorGroups"][0]["rules"][0]
     assert made.rules[0].name == "shown"
-    assert evaluate(rules, facts_of(read_facts(facts).model))[0].verdict == "fired"
+    assert evaluate(rules, facts_of(read(FactsFile, facts).model))[0].verdict == "fired"
 
 
 @pytest.mark.parametrize("row", rows("expressions-and-paths.md", "## Expressions"), ids=" ".join)
@@ -213,7 +214,7 @@ def test_paths_calculate_as_the_table_says(row: list[str]) -> None:
     text = (DOCS / "expressions-and-paths.md").read_text(encoding="utf-8")
     model = json.loads(re.search(r"\| path \| with `(.*)` in the context", text)[1])
     path, found = (cell.strip("`") for cell in row)
-    assert read(model, path) == (None if found == "nothing" else json.loads(found))
+    assert read_path(model, path) == (None if found == "nothing" else json.loads(found))
 
 
 @pytest.mark.parametrize("row", rows("language.md", "### Conditions"), ids=" ".join)

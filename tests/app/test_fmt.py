@@ -24,6 +24,17 @@ def test_files_and_folders_are_laid_out_in_place(tmp_path: Path) -> None:
     assert [file.read_bytes().decode() for file in files] == [TIDY, TIDY]
 
 
+def test_what_is_hidden_in_a_folder_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / ".venv").mkdir()
+    hidden = [text(tmp_path / ".venv", name="c.turnout"), text(tmp_path, name=".d.turnout")]
+    assert turnout("fmt", tmp_path).code == 0
+    assert [file.read_text() for file in hidden] == [UNTIDY, UNTIDY]
+    (tmp_path / ".venv" / "inner").mkdir()
+    named = text(tmp_path / ".venv" / "inner")
+    assert turnout("fmt", tmp_path / ".venv" / "inner").code == 0
+    assert named.read_text() == TIDY
+
+
 def test_check_writes_nothing_and_names_what_would_be_laid_out(tmp_path: Path) -> None:
     file, other = text(tmp_path), text(tmp_path, TIDY, "b.turnout")
     ended = turnout("fmt", "--check", file, other)

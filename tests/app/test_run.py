@@ -391,41 +391,50 @@ def test_a_fault_of_ours_is_one_sentence_and_exit_code_3(monkeypatch: pytest.Mon
         assert ("Traceback" in err.getvalue()) == (debug == "1")
 
 
-def broken_folders(folder: Path) -> dict[str, Path]:
-    """Folders that hold no agent, each for another reason."""
-    found = {name: folder / name for name in ("missing", "empty", "file")}
-    found["empty"].mkdir()
-    found["file"].write_text("{}", encoding="utf-8")
-    for name in ("half", "type", "circle", "unicode", "deep", "workflow"):
-        (folder / name).mkdir()
-        found[name] = copy_of_weather(folder / name)
-    rules = found["half"] / "weather.behavior.json"
-    rules.write_bytes(rules.read_bytes()[:700])
-    write(found["type"] / "weather.behavior.json", {"behaviorRules": [{"conditions": [{"type": "nope"}]}]})
-    leads = [
-        {"name": one, "conditions": [{"type": "dependency", "configs": {"reference": other}}]}
-        for one, other in ("AB", "BA")
-    ]
-    write(found["circle"] / "weather.behavior.json", {"behaviorRules": leads})
-    (found["unicode"] / "weather.output.json").write_bytes(b'{"outputSet": ["\xff"]}')
-    (found["deep"] / "weather.output.json").write_text("[" * 100_000, encoding="utf-8")
-    (found["workflow"] / "weather.workflow.json").unlink()
-    return found
+def leads(rule: str, other: str) -> dict[str, object]:
+    return {"name": rule, "conditions": [{"type": "dependency", "configs": {"reference": other}}]}
 
 
-BROKEN = ["missing", "empty", "file", "half", "type", "circle", "unicode", "deep", "workflow"]
+BROKEN = {
+    "half": ("behavior", (WEATHER / "weather.behavior.json").read_bytes()[:700]),
+    "type": ("behavior", b'{"behaviorRules": [{"conditions": [{"type": "nope"}]}]}'),
+    "circle": ("behavior", json.dumps({"behaviorRules": [leads("A", "B"), leads("B", "A")]}).encode()),
+    "unicode": ("output", b'{"outputSet": ["\xff"]}'),
+    "deep": ("output", b"[" * 100_000),
+    "workflow": ("workflow", None),
+    "empty": ("agent", None),
+}
+"""What a file of the weather agent holds instead, by why the folder is no agent then; None if the file is gone."""
+
+REASONS = [*BROKEN, "missing", "file"]
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_what_does_not_load_is_a_message_and_exit_code_2(tmp_path: Path, name: str) -> None:
-    ended = turnout("run", broken_folders(tmp_path)[name], "--say", "hello")
+def broken(folder: Path, reason: str) -> Path:
+    """A folder that holds no agent, for that reason."""
+    if reason not in BROKEN:
+        if reason == "file":
+            (folder / reason).write_text("{}", encoding="utf-8")
+        return folder / reason
+    agent = copy_of_weather(folder)
+    kind, content = BROKEN[reason]
+    file = agent / f"weather.{kind}.json"
+    if content is None:
+        file.unlink()
+    else:
+        file.write_bytes(content)
+    return agent
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_what_does_not_load_is_a_message_and_exit_code_2(tmp_path: Path, reason: str) -> None:
+    ended = turnout("run", broken(tmp_path, reason), "--say", "hello")
     assert refused(ended)
     assert "error[" in ended.err
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_what_does_not_load_is_told_as_json_on_request(tmp_path: Path, name: str) -> None:
-    ended = turnout("run", broken_folders(tmp_path)[name], "--say", "hello", "--json")
+@pytest.mark.parametrize("reason", REASONS)
+def test_what_does_not_load_is_told_as_json_on_request(tmp_path: Path, reason: str) -> None:
+    ended = turnout("run", broken(tmp_path, reason), "--say", "hello", "--json")
     assert (ended.code, ended.err) == (2, "")
     assert ended.data["error"] == "load"
     first = ended.data["problems"][0]

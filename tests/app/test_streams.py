@@ -67,13 +67,13 @@ def test_a_batch_ends_where_nobody_reads_on(tmp_path: Path) -> None:
 def test_a_full_device_is_one_sentence(more: tuple[str, ...]) -> None:
     with Path("/dev/full").open("wb") as full:
         code, talk = call("run", WEATHER, "--say", "hello", *more, stdout=full)
-    assert (code, talk) == (2, "error: standard output can't be written: no space left on device\n")
+    assert (code, talk) == (2, "error: standard output cannot be written: no space left on device\n")
 
 
 def test_a_closed_standard_output_or_input_is_one_sentence() -> None:
     closed = "import sys; sys.stdout = None"
     code, talk = call("run", WEATHER, "--say", "hello", before=closed)
-    assert (code, talk) == (2, "error: standard output can't be written: it is closed\n")
+    assert (code, talk) == (2, "error: standard output cannot be written: it is closed\n")
     code, talk = call("match", RULES, "--batch", "-", before="import sys; sys.stdin = None")
     assert (code, talk.splitlines()[0]) == (2, "error: standard input is closed")
 

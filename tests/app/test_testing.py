@@ -73,6 +73,7 @@ check "weather is down, twice"
     [
         ("action greet", ""),
         ("action leave", "action greet"),
+        ('action "leave now"', "action greet"),
         ("no action leave", ""),
         ("no action greet", "action greet"),
         ('say "Hi!" or "Hello!"', ""),
@@ -380,4 +381,4 @@ def test_junit_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     written(tmp_path, "action a")
     ended = turnout("test", tmp_path, "--junit", tmp_path / "none" / "results.xml")
     assert ended.code == 2
-    assert "can't be written" in ended.err
+    assert "cannot be written" in ended.err

@@ -6,21 +6,12 @@ from typing import Any
 
 import pytest
 
+from building import Conditions, action, condition
 from doors import QUESTION, ROOT, RULES, WEATHER, turnout, write
 from turnout.app import explain, open_agent
 from turnout.rules.errors import UsageError
 
 FACTS = ROOT / "samples" / "outage.facts.json"
-Conditions = dict[str, Any]
-
-
-def condition(kind: str, *conditions: Conditions, **configs: str) -> Conditions:
-    made: Conditions = {"type": kind, "configs": configs}
-    return made | {"conditions": list(conditions)} if conditions else made
-
-
-def action(name: str, **configs: str) -> Conditions:
-    return condition("actionmatcher", actions=name, **configs)
 
 
 def outcome(status: str, error_type: str | None = None) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from building import CONDITION_TYPES
 from turnout.engine.documents import facts_of
 from turnout.engine.evaluator import evaluate
-from turnout.rules.conditions import CONDITION_TYPES
 from turnout.rules.expressions import parse
-from turnout.rules.facts import read_facts
-from turnout.rules.reading import read_rule_set
+from turnout.rules.facts import FactsFile
+from turnout.rules.reading import read, read_rule_set
 from vectors import cases
 
 Case = dict[str, Any]
@@ -109,9 +109,9 @@ def _as_today(case: Case) -> Case:
 
 def _evaluated(case: Case) -> Case:
     rule_set = read_rule_set(case["ruleset"]).model
-    facts = facts_of(read_facts(facts_part(case)).model)
+    facts = facts_of(read(FactsFile, facts_part(case)).model)
     found = evaluate(rule_set, facts)
-    config = read_facts(facts_part(case)).model.config
+    config = read(FactsFile, facts_part(case)).model.config
     flags = (config.append_actions, rule_set.append_actions)
     append = next((flag for flag in flags if flag is not None), True)
     flags = (config.expressions_as_actions, rule_set.expressions_as_actions)

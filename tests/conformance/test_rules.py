@@ -9,8 +9,8 @@ from turnout.engine.matcher import Matcher
 from turnout.engine.tasks.rules import RulesTask
 from turnout.rules.agents import RulesSettings
 from turnout.rules.errors import LoadError
-from turnout.rules.facts import read_facts
-from turnout.rules.reading import read_rule_set
+from turnout.rules.facts import FactsFile
+from turnout.rules.reading import read, read_rule_set
 
 
 def test_only_decisions_exempt_vectors(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,7 +31,7 @@ def test_matcher_and_evaluator_agree_with_the_vector(case: Case) -> None:
             read_rule_set(case["ruleset"])
         return
     matcher = Matcher(read_rule_set(case["ruleset"]).model)
-    document = read_facts(facts_part(case)).model
+    document = read(FactsFile, facts_part(case)).model
     facts = facts_of(document)
 
     found = evaluate(matcher.rule_set, facts)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from turnout.grammar.program import look_at, read_agent_file, read_program, read_text_document, to_json
-from turnout.rules.agents import HttpCallsFile, RulesSettings
+from turnout.grammar.program import agent_of_program, look_at, read_program, read_text_document, to_json
+from turnout.rules.agents import AgentDefinition, HttpCallsFile, RulesSettings
 from turnout.rules.conditions import MAX_NESTING
 from turnout.rules.errors import LoadError, Problem
 from turnout.rules.outputs import OutputSet
@@ -227,8 +227,12 @@ def agent(folder: Path, text: str = AGENT) -> Path:
     return file
 
 
+def opened(file: Path) -> AgentDefinition:
+    return agent_of_program(read_program(file.read_text(), file.as_posix()), file)
+
+
 def test_one_text_is_an_agent(tmp_path: Path) -> None:
-    made = read_agent_file(agent(tmp_path))
+    made = opened(agent(tmp_path))
     assert (made.name, made.policy.enabled, made.policy.on_failure) == ("weather", True, "exclude_all")
     assert [(step.task, step.timeout_ms) for step in made.steps] == [
         ("ai.labs.parser", None),
@@ -245,7 +249,7 @@ def test_one_text_is_an_agent(tmp_path: Path) -> None:
 
 
 def test_an_agent_without_steps_asks_its_rules_and_gives_its_outputs(tmp_path: Path) -> None:
-    made = read_agent_file(agent(tmp_path, 'rule "A" when always then a'))
+    made = opened(agent(tmp_path, 'rule "A" when always then a'))
     assert [step.task for step in made.steps] == ["ai.labs.behavior", "ai.labs.output"]
     assert not made.policy.enabled
 
@@ -264,7 +268,7 @@ def test_a_step_with_a_wrong_file_is_told_at_its_place(tmp_path: Path, steps: st
     file = agent(tmp_path, f"steps {steps}")
     (tmp_path / "linked.httpcalls.json").symlink_to(tmp_path / "weather.httpcalls.json")
     with pytest.raises(LoadError) as raised:
-        read_agent_file(file)
+        opened(file)
     assert [(one.code, one.line, one.column) for one in raised.value.problems] == [(code, 1, column)]
 
 

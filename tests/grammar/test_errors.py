@@ -6,24 +6,27 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lark import Token, Transformer, Tree
 
 from turnout.grammar.faults import Word, word_at, words
-from turnout.grammar.parser import RejectedError, source
+from turnout.grammar.parser import source
+from turnout.grammar.pieces import Item
 from turnout.grammar.recover import MOST_ERRORS, next_item, read_items
 from turnout.grammar.render import MarkedProblem, mark, marked, shown
 from turnout.grammar.slips import CODES
-from turnout.rules.errors import Problem
+from turnout.rules.errors import LoadError, Problem
 
 LANGUAGE = Path(__file__).resolve().parents[2] / ".." / "shared" / "LANGUAGE.md"
 
 
-class Plain(Transformer[Token, object]):
-    """Leaves every item a tree."""
+def read(text: str | bytes, file: str = "a.turnout") -> tuple[list[Item], list[Problem]]:
+    try:
+        return read_items(source(text, file))
+    except LoadError as error:
+        return [], list(error.problems)
 
 
 def problems(text: str | bytes, file: str = "a.turnout") -> list[Problem]:
-    return read_items(text, file, Plain)[1]
+    return read(text, file)[1]
 
 
 def told(text: str | bytes, file: str = "a.turnout") -> str:
@@ -31,9 +34,8 @@ def told(text: str | bytes, file: str = "a.turnout") -> str:
 
 
 def heads(text: str) -> list[str]:
-    """The first item words and names of what was read."""
-    trees = (item for item in read_items(text, "", Plain)[0] if isinstance(item, Tree))
-    return [" ".join(str(part) for part in tree.children[:2]) for tree in trees]
+    """The item words and names of what was read."""
+    return [f"{item.kind} {item.entries.get('name', item.entries.get('action'))}" for item in read(text)[0]]
 
 
 # The examples of the language's description, word for word
@@ -190,7 +192,7 @@ def test_every_item_has_its_error_and_the_others_are_read():
 
 
 def test_an_item_that_was_complete_before_the_error_is_read():
-    assert heads('rule "A" when always then x\nouput y\n  say "a"\noutput z say "b"') == ['rule "A"', "output z"]
+    assert heads('rule "A" when always then x\nouput y\n  say "a"\noutput z say "b"') == ["rule A", "output z"]
 
 
 @pytest.mark.parametrize(
@@ -219,37 +221,22 @@ def test_reading_stops_after_many_errors():
     assert str(found[-1]) == f"a.turnout:301:1: note[R013]: reading stopped after {MOST_ERRORS} errors"
 
 
-class Choosy(Transformer[Token, object]):
-    """Takes no rule called "no", and no text "never"."""
-
-    def STRING(self, token: Token) -> Token:  # noqa: N802
-        if "never" in token:
-            raise RejectedError(token, "X002", "not this text", "take another")
-        return token
-
-    def rule(self, children: list[Token]) -> object:
-        if children[1] == '"no"':
-            raise RejectedError(children[1], "X001", "not this rule")
-        return str(children[1])
-
-
 def test_what_a_callback_rejects_is_a_problem_of_its_item():
     text = """\
 rule "a" when always then x
-rule "no"
+rule "no" with x 1, x 2
   when rule "b" never fired
   then x
 # c
-rule "never"
+rule "ne\\ver"
   when always then y
 rule "c" when always then z
 """
-    items, found = read_items(text, "f", Choosy)
-    assert items == ['"a"', '"c"']
-    assert [(one.code, one.line, one.column, one.hint) for one in found] == [
-        ("X001", 2, 6, ""),
-        ("X002", 6, 6, "take another"),
+    assert [(one.code, one.line, one.column, one.hint) for one in problems(text)] == [
+        ("R009", 2, 21, "leave one of them out"),
+        ("J003", 6, 6, "write `\\\\` for the backslash itself"),
     ]
+    assert heads(text) == ["rule a", "rule c"]
 
 
 # What could break a reader
@@ -310,8 +297,8 @@ JUMBLE = st.lists(st.sampled_from([*PIECES, "(", ")", "and", "or", "rule", "when
 
 def sound(text: str | bytes) -> None:
     """Holds for every text: no traceback, no terminal's name, a place inside the text, one error an item."""
-    items, found = read_items(text, "f", Plain)
-    assert all(isinstance(item, Tree | Token) for item in items)
+    items, found = read(text, "f")
+    assert all(isinstance(item, Item) for item in items)
     for problem in found:
         assert problem.file == "f"
         if isinstance(problem, MarkedProblem):

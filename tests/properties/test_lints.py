@@ -20,9 +20,9 @@ from turnout.rules.lints.comparing import condition_findings
 from turnout.rules.lints.entailment import follows, holds, solve
 from turnout.rules.lints.questions import Asking
 from turnout.rules.lints.reach import reach_findings
-from turnout.rules.lints.relations import Relations, entails, slots
-from turnout.rules.lints.survey import Survey
+from turnout.rules.lints.survey import Survey, surveyed
 from turnout.rules.reading import read_rule_set
+from turnout.rules.relations import Relations, entails, slots
 from turnout.rules.rulesets import RuleSet
 
 conversations = st.lists(steps(), min_size=1, max_size=4)
@@ -49,7 +49,7 @@ def every_turn(conversation: list[Step], values: dict[str, Any], around: Surroun
 
 
 def held_against(rule_set: RuleSet, conversation: list[Step], values: dict[str, Any], around: Surroundings) -> None:
-    asking = Asking(rule_set)
+    asking = Asking(rule_set, surveyed(rule_set))
     found = [*condition_findings(asking), *reach_findings(asking)]
     unreached = {one.at for one in found if one.code == "L022"}
     never = {one.at[:4] for one in found if one.code == "L024" and len(one.at) == 6}
@@ -127,7 +127,7 @@ def test_all_that_an_answer_entails_is_looked_up(conditions: list[dict[str, Any]
 
 @given(alike())
 def test_a_solution_makes_its_formula_hold(rule_set: RuleSet) -> None:
-    asking = Asking(rule_set)
+    asking = Asking(rule_set, surveyed(rule_set))
     for formula in asking.formulas:
         solution = solve(formula, asking.relations)
         assert solution.decided
@@ -187,7 +187,8 @@ ENDS = [None, TimeoutError("late"), RuntimeError("it broke")]
 
 def run_and_compare(definition: AgentDefinition, ends: dict[int, BaseException | None], value: str) -> None:
     survey = Survey(definition)
-    found = list(reach_findings(Asking(survey.sets[0].rule_set), survey))
+    first = survey.sets[0]
+    found = list(reach_findings(Asking(first.rule_set, first.rules), survey))
     unreached = {f"R{one.at[3]}" for one in found if one.code == "L022"}
     behind = [one for one in found if one.code == "L023"]
     waiting = dict(ends)

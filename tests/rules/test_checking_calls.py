@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from turnout.rules.agents import HttpCallsFile
 from turnout.rules.errors import LoadError, Problem
 from turnout.rules.findings import CODES
-from turnout.rules.reading import read_http_calls
+from turnout.rules.reading import read
 
 CORPUS = Path(__file__).resolve().parents[2] / ".." / "shared" / "corpus"
 
@@ -17,7 +18,7 @@ def said(url: str = "https://api.example.com/v1", **request: Any) -> tuple[Probl
     """All that is said of a file with one call, of which the text is one line a key."""
     file = {"targetServerUrl": url, "httpCalls": [{"name": "weather", "request": request}]}
     try:
-        problems = read_http_calls(json.dumps(file, indent=1), "w.httpcalls.json").notes
+        problems = read(HttpCallsFile, json.dumps(file, indent=1), "w.httpcalls.json").notes
     except LoadError as error:
         problems = error.problems
     assert all(problem.code in CODES and problem.file and problem.line and problem.hint for problem in problems)
@@ -68,7 +69,7 @@ def test_an_address_that_cannot_be_called_is_an_error_at_its_place(url: str, mes
 
 def test_an_address_under_its_older_key_is_found_there() -> None:
     with pytest.raises(LoadError) as raised:
-        read_http_calls('{"httpCalls": [],\n "targetServer": "a.b"}')
+        read(HttpCallsFile, '{"httpCalls": [],\n "targetServer": "a.b"}')
     problem = next(problem for problem in raised.value.problems if problem.severity == "error")
     assert (problem.code, problem.line, problem.column) == ("H001", 2, 18)
 
@@ -161,5 +162,5 @@ def test_a_real_file_of_calls_loads_without_a_word_of_these() -> None:
     files = sorted(CORPUS.rglob("*.httpcalls.json"))
     if not files:
         pytest.skip("the corpus is not beside the project")
-    notes = [note for file in files for note in read_http_calls(file.read_bytes(), file.name).notes]
+    notes = [note for file in files for note in read(HttpCallsFile, file.read_bytes(), file.name).notes]
     assert [str(note) for note in notes if note.code[0] == "H" or note.code == "V003"] == []

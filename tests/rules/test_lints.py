@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from turnout.rules.errors import Problem
 from turnout.rules.folders import read_agent
-from turnout.rules.lints import Lint, Report, lint_agent, lint_document
+from turnout.rules.lints import Report, lint_agent, lint_document
 from turnout.rules.outputs import OutputSet
 from turnout.rules.reading import read_document
 from turnout.rules.rulesets import RuleSet
@@ -195,7 +196,7 @@ class TestUnansweredFailures:
         sketch.policy = {**GO, "onFailure": "exclude_all"}
         sketch.rules = rules(rule("Hi", says("hi")))
         (found,) = sketch.report().problems
-        assert "the reply is empty" in found.message
+        assert "the reply is empty" in found.text
 
     @pytest.mark.parametrize(("steps", "found"), [(["weather", "llm"], ["llm"]), (["llm", "weather"], ["weather"])])
     def test_a_task_from_outside_that_runs_later_may_answer(
@@ -205,7 +206,7 @@ class TestUnansweredFailures:
         sketch.rules = rules(rule("Hi", says("hi")))
         report = sketch.report()
         assert codes(report) == ["L002"]
-        assert f"task `{found[0]}` fails" in report.problems[0].message
+        assert f"task `{found[0]}` fails" in report.problems[0].text
 
     def test_a_negated_question_is_no_answer(self, sketch: Sketch) -> None:
         sketch.rules = rules(rule("Fine", none_of(on_failure())))
@@ -217,7 +218,7 @@ class TestUnansweredFailures:
         sketch.rules = rules(rule("Hi", says("hi")))
         (found,) = sketch.report().problems
         assert (found.code, Path(found.file).name) == ("L002", "x.agent.json")
-        assert f"`{CALLS}` or `weather`" in found.message
+        assert f"`{CALLS}` or `weather`" in found.text
 
     def test_a_policy_that_is_not_enabled_does_not_continue(self, sketch: Sketch) -> None:
         sketch.policy = {"continueOnFailure": True}
@@ -278,7 +279,7 @@ class TestTasksThatDoNotExist:
     def test_a_misspelled_task_is_found(self, sketch: Sketch, asked: dict[str, Any]) -> None:
         sketch.rules["behaviorGroups"][0]["rules"].append(rule("Typo", asked))
         (found,) = sketch.report().problems
-        assert (found.code, found.message) == ("L021", "no task is called `wether`")
+        assert (found.code, found.text) == ("L021", "no task is called `wether`")
         assert found.hint.startswith("did you mean `weather`?")
 
     def test_an_action_has_no_address_in_it(self, sketch: Sketch) -> None:
@@ -352,10 +353,15 @@ class TestRulesThatAreNeverReached:
 
     def test_the_rule_in_the_way_is_named_with_its_line(self) -> None:
         (found,) = alone(rules(rule("A", says("a")), rule("B", says("a"), says("b")))).problems
-        assert found.message == (
+        assert found.text == (
             'rule "B" can never be reached: "A" (line 5) is earlier in this first-match group and matches whenever '
             "this one does"
         )
+
+    def test_names_are_told_as_they_are_written(self) -> None:
+        (found,) = alone(rules(rule("{line}", says("a")), rule("{}", says("a"), says("b")))).problems
+        assert found.message == 'rule "{}" can never be reached'
+        assert found.why.startswith('"{line}" (line 5) is earlier')
 
     def test_where_all_rules_of_a_group_fire_none_is_in_the_way(self) -> None:
         document = rules(rule("A", says("a")), rule("B", says("a"), says("b")))
@@ -391,8 +397,8 @@ class TestRulesThatAreNeverReached:
 
     def test_a_rule_without_conditions_is_told_once(self) -> None:
         (found,) = alone(rules(rule("All"), rule("A", says("a")), rule("B", says("b")))).problems
-        assert (found.code, found.short) == ("L023", 'rule "All" has no conditions')
-        assert "the 2 rules behind it are never reached" in found.message
+        assert (found.code, found.message) == ("L023", 'rule "All" has no conditions')
+        assert "the 2 rules behind it are never reached" in found.text
 
     def test_a_rule_without_conditions_may_stand_last(self) -> None:
         assert codes(alone(rules(rule("A", says("a")), rule("All")))) == []
@@ -547,7 +553,7 @@ class TestActions:
     def test_an_output_that_no_rule_reaches_is_found(self, plain: Sketch) -> None:
         plain.outputs = ["hi", "bye", "CONVERSATION_START"]
         (found,) = plain.report().problems
-        assert (found.code, found.short) == ("L032", "output `bye` is never said")
+        assert (found.code, found.message) == ("L032", "output `bye` is never said")
 
     def test_an_output_before_all_rules_is_never_said(self, plain: Sketch) -> None:
         plain.steps = ["output", "rules"]
@@ -564,7 +570,7 @@ class TestActions:
     def test_counts_without_an_entry_are_found(self, times: list[int], missing: int | None) -> None:
         entries = [{"action": "hi", "timesOccurred": count} for count in times]
         found = alone({"outputSet": entries}, OutputSet).problems
-        assert [problem.short for problem in found] == (
+        assert [problem.message for problem in found] == (
             [] if missing is None else [f"output `hi` has no entry for `timesOccurred` {missing}"]
         )
 
@@ -631,7 +637,7 @@ def test_thousands_of_rules_about_one_failure_are_told_apart() -> None:
     """Each differs from the others in one condition, and the last one repeats the first."""
     group = [rule(f"R{n}", on_failure(), says(f"item({n})")) for n in range(2000)]
     (found,) = alone(rules(*group, rule("Again", on_failure(), says("item(0)")))).problems
-    assert (found.code, found.message.partition(" (")[0]) == ("L022", 'rule "Again" can never be reached: "R0"')
+    assert (found.code, found.text.partition(" (")[0]) == ("L022", 'rule "Again" can never be reached: "R0"')
 
 
 def test_a_formula_too_large_to_look_into_is_passed_over() -> None:
@@ -646,6 +652,6 @@ def test_a_formula_too_large_to_look_into_is_passed_over() -> None:
 def test_of_agents_that_worked_for_years_only_unanswered_failures_are_told(folder: Path | None) -> None:
     if folder is None:
         pytest.skip("the corpus is not here")
-    found: tuple[Lint, ...] = lint_agent(read_agent(folder)).problems
+    found: tuple[Problem, ...] = lint_agent(read_agent(folder)).problems
     assert {problem.code for problem in found} <= {"L002"}
     assert bool(found) == any(folder.rglob("*.httpcalls.json"))

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from turnout.rules.agents import Dictionary, HttpCallsFile, WorkflowFile
-from turnout.rules.conditions import Authored
+from turnout.rules.agents import AgentFile, Dictionary, HttpCallsFile, WorkflowFile
+from turnout.rules.authored import Authored
 from turnout.rules.errors import LoadError, Problem
 from turnout.rules.folders import read_agent
 from turnout.rules.outputs import OutputSet
-from turnout.rules.reading import read, read_agent_file, read_output_set, read_rule_set
+from turnout.rules.reading import read, read_output_set, read_rule_set
 
 CORPUS = Path(__file__).resolve().parents[2] / ".." / "shared" / "corpus"
 
@@ -173,7 +173,7 @@ def test_older_keys_of_other_files_are_read(
 
 
 def test_an_old_agent_names_packages() -> None:
-    assert read_agent_file({"packages": ["a"]}).model.workflows == ("a",)
+    assert read(AgentFile, {"packages": ["a"]}).model.workflows == ("a",)
 
 
 def test_each_note_stands_where_its_key_stands() -> None:

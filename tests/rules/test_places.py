@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnout.rules.places import Spot, locate, locate_all, repeated_keys
+from turnout.rules.places import Pointer, Spot, locate_all, repeated_keys
 
 TEXT = """{
   "name": "a",
@@ -33,6 +33,10 @@ def test_a_pointer_leads_to_the_first_character_of_its_value(
     pointer: tuple[str | int, ...], place: tuple[int, int]
 ) -> None:
     assert locate(TEXT, pointer) == place
+
+
+def locate(text: str, pointer: Pointer, *, at_key: bool = False) -> tuple[int, int]:
+    return locate_all(text, [Spot(pointer, at_key)])[0]
 
 
 def test_a_key_has_a_place_of_its_own() -> None:

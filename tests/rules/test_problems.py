@@ -5,7 +5,7 @@ import json
 import pytest
 
 from turnout.rules.agents import AgentFile, WorkflowFile
-from turnout.rules.conditions import Authored
+from turnout.rules.authored import Authored
 from turnout.rules.facts import FactsFile
 from turnout.rules.findings import shown
 from turnout.rules.outputs import OutputSet

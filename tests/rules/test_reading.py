@@ -3,20 +3,17 @@
 import gc
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from turnout.rules.conditions import CONDITION_TYPES
+from building import CONDITION_TYPES
+from turnout.rules.agents import AgentFile
 from turnout.rules.errors import LoadError, Problem
 from turnout.rules.findings import CODES
-from turnout.rules.reading import (
-    collector_paused,
-    parse_json,
-    read_agent_file,
-    read_output_set,
-    read_rule_set,
-)
+from turnout.rules.parsing import parse_json
+from turnout.rules.reading import collector_paused, read, read_output_set, read_rule_set
 from turnout.rules.rulesets import RuleSet
 from turnout.rules.spelling import edits, nearest
 
@@ -119,7 +116,7 @@ def test_a_key_written_twice_is_a_warning() -> None:
         (read_rule_set, {"behaviorGroups": [{"rules": [{"CONDITIONS": []}]}]}, "did you mean `conditions`?"),
         (read_rule_set, {"behaviorGroups": [{"rules": [{"childern": []}]}]}, "did you mean `children`?"),
         (read_output_set, {"outputset": []}, "did you mean `outputSet`?"),
-        (read_agent_file, {"memoryPolicies": {}}, None),
+        (partial(read, AgentFile), {"memoryPolicies": {}}, None),
         (read_rule_set, {"outputSet": []}, None),
     ],
 )
@@ -231,7 +228,7 @@ def test_an_unknown_strategy_is_refused(strategy: str) -> None:
 
 @pytest.mark.parametrize("mode", ["Digest", "DIGEST", "digets", "", None, 7])
 def test_an_unknown_failure_mode_is_refused_with_the_three(mode: object) -> None:
-    problem = only(read_agent_file, {"memoryPolicy": {"strictWriteDiscipline": {"onFailure": mode}}})
+    problem = only(partial(read, AgentFile), {"memoryPolicy": {"strictWriteDiscipline": {"onFailure": mode}}})
     assert problem.message.startswith("`onFailure` must be `digest`, `exclude_all` or `keep_all`, not ")
 
 

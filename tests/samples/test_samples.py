@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from building import CONDITION_TYPES
 from turnout.app import open_agent
 from turnout.app.command import main
 from turnout.app.testing import read_suite, run_check, suite_of
 from turnout.engine.turns import Turn
 from turnout.grammar.explain import asked
 from turnout.rules.agents import AgentDefinition, RulesSettings
-from turnout.rules.conditions import CONDITION_TYPES, AnyCondition, Negation
+from turnout.rules.conditions import AnyCondition, Negation
 from turnout.rules.rulesets import RuleSet
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"

@@ -2,9 +2,9 @@
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from .. import questions as q
-from ..expressions import WILDCARD, Expression, equal, key
-from ..questions import Question
+from . import questions as q
+from .expressions import WILDCARD, Expression, equal, key
+from .questions import Question
 
 MOST_IN_A_SHELF = 64
 """Questions of one kind that are compared with each other; of more, nothing is concluded."""
