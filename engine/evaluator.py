@@ -47,7 +47,7 @@ class Finding:
 class RuleFinding:
     """What became of a rule: fired, failed, or not reached because an earlier one of its group fired.
 
-    `held` counts the conditions that held before `first_miss`, the finding of the first that did not; `behind` is the
+    `held` counts the conditions that held; `first_miss` is the finding of the first that did not; `behind` is the
     earlier rule that keeps this one from being reached. `parts` are the findings of all conditions that were looked at.
     """
 
@@ -77,13 +77,14 @@ def evaluate(rule_set: RuleSet, facts: Facts) -> list[RuleFinding]:
             parts = evaluation.rule(rule)
             missed = parts[-1] if parts and parts[-1].result != "held" else None
             verdict: Literal["fired", "failed", "not reached"] = "failed" if missed else "fired"
+            behind = evaluation.all_of(rule.conditions[len(parts) :]) if missed else []
             findings.append(
                 RuleFinding(
                     rule=rule,
                     group=number,
                     verdict="not reached" if closed is not None else verdict,
                     true=missed is None,
-                    held=len(parts) - (missed is not None),
+                    held=sum(part.result == "held" for part in (*parts, *behind)),
                     first_miss=missed,
                     behind=closed,
                     parts=tuple(parts),
@@ -106,6 +107,10 @@ class _Evaluation:
                 self._named.setdefault(rule.name, []).append(rule)
         self._known: dict[int, list[Finding]] = {}
         self._model = facts.model()
+
+    def all_of(self, conditions: Iterable[c.AnyCondition]) -> list[Finding]:
+        """The findings of all conditions, whatever their results."""
+        return self._until(conditions, lambda _result: False)
 
     def rule(self, rule: Rule) -> list[Finding]:
         """The findings of the conditions up to the first that does not hold."""

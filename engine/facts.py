@@ -80,6 +80,10 @@ def _without_task_errors(step: Step) -> Mapping[str, JSON]:
     return {key: value for key, value in step.output.items() if key != "taskErrors"}
 
 
+MOST_RULE_SETS = 64
+"""Rule sets whose questions a history keeps answered; one that is asked again after many others is answered anew."""
+
+
 class History:
     """What the earlier steps of a conversation amount to, kept up to date step by step.
 
@@ -134,6 +138,8 @@ class History:
         """The atoms of `index` that the earlier steps alone make true."""
         totals = self._totals.get(index)
         if totals is None:
+            if len(self._totals) >= MOST_RULE_SETS:
+                del self._totals[next(iter(self._totals))]
             totals = self._totals[index] = _Totals()
         if totals.answered != len(self.steps):
             for number in range(totals.upto, len(self.steps)):

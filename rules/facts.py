@@ -82,7 +82,10 @@ class FactsFile(Authored):
 
 
 class BatchLine(FactsFile):
-    """A line of a batch: facts, a name for them, and the rule set that is asked, if not one for all lines."""
+    """A line of a batch: facts, a name for them, and the rule set that is asked, if not one for all lines.
+
+    Other keys are the affair of whoever made the batch.
+    """
 
     id: object = None
     ruleset: RuleSet | None = None

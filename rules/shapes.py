@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args, get_origin
 
-from . import agents, conditions, outputs, rulesets
+from . import agents, conditions, facts, outputs, rulesets
 from .authored import Authored
 
 Model = type[Authored]
@@ -87,7 +87,7 @@ DEAD = {"maxOccurrence": "use `maxTimesOccurred` or `minTimesOccurred`"}
 TYPES = {"textInput": "inputField"}
 """Older types of output items."""
 
-_LOOSE: frozenset[Model] = frozenset({outputs.Other, agents.StepConfig})
+_LOOSE: frozenset[Model] = frozenset({outputs.Other, agents.StepConfig, facts.BatchLine})
 _SHAPES: dict[tuple[Model, ...], Shape] = {}
 
 

@@ -128,9 +128,11 @@ def test_actions_of_the_output_and_of_the_rules_are_equal_in_every_mode() -> Non
         assert list(stored.output["actions"]) == turn.actions  # type: ignore[arg-type]
 
 
-def test_two_steps_of_one_id_that_both_fail_leave_two_entries_and_one_action() -> None:
+@pytest.mark.parametrize("reroutes", [True, False])
+def test_two_steps_of_one_id_that_both_fail_leave_two_entries_and_one_action(reroutes: bool) -> None:
     """Case K."""
-    made = agent(step("weather"), step("weather"), tasks=[failing("weather")])
+    policy = Policy(enabled=True, continue_on_failure=True, reroute_on_failure=reroutes)
+    made = agent(step("weather"), step("weather"), tasks=[failing("weather")], policy=policy)
     turn = made.conversation().say_sync("hello")
     assert len(turn.errors) == 2
     assert turn.actions == ["task_failed_weather"]

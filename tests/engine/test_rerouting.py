@@ -1,5 +1,6 @@
 """Re-routing (decision 15): the rules that a failure makes true fire in the same turn. One test a lettered clause."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 from building import agent, failing, on_action, output, rules, step
 from turnout.engine.matcher import Matcher
 from turnout.engine.tasks import FunctionTask
+from turnout.engine.tasks.output import OutputTask
 from turnout.rules.agents import Policy
 from turnout.rules.errors import UsageError
+from turnout.rules.outputs import OutputSet
 
 DOWN = on_action("weather is down", "task_failed_weather", "sorry")
 ALWAYS = {"name": "catch-all", "actions": ["listen"]}
@@ -53,6 +56,14 @@ def test_b_a_rule_fires_by_rerouting_once_a_turn_though_two_tasks_fail() -> None
     turn = made.conversation().say_sync("hello")
     assert turn.rerouted == ["down", "down too"]
     assert turn.actions == ["task_failed_a", "sorry", "task_failed_b", "sorry_too"]
+
+
+def test_b_a_rule_that_fired_does_not_fire_again_though_it_became_false_in_between() -> None:
+    forget = rules([{"name": "forget", "actions": ["forgotten"]}], appendActions=False)
+    made = agent(rules([DOWN]), step("weather"), forget, step("weather"), tasks=[failing("weather")])
+    turn = made.conversation().say_sync("hello")
+    assert turn.rerouted == ["weather is down"]
+    assert turn.actions == ["forgotten", "task_failed_weather"]
 
 
 def test_b_rules_are_known_by_position_not_by_name() -> None:
@@ -182,6 +193,21 @@ def test_h_if_an_output_task_failed_itself_nothing_is_rendered() -> None:
         tasks=[failing("weather")],
     )
     turn = made.failing("ai.labs.output").conversation().say_sync("hello")
+    assert turn.texts == []
+    assert [error["taskId"] for error in turn.errors] == ["ai.labs.output", "weather"]
+
+
+def test_h_if_one_of_two_output_tasks_failed_the_other_renders_nothing_more() -> None:
+    broken = rules([on_action("down", "task_failed_weather", "sorry")])
+
+    class BrokenOutput(OutputTask):
+        async def execute(self, turn: Any) -> None:
+            raise RuntimeError("the second output step broke")
+
+    made = agent(broken, output(sorry="Sorry."), output(sorry="Sorry."), step("weather"), tasks=[failing("weather")])
+    second = made._plan[2]
+    made._plan[2] = replace(second, task=BrokenOutput(OutputSet(), 9))
+    turn = made.conversation().say_sync("hello")
     assert turn.texts == []
     assert [error["taskId"] for error in turn.errors] == ["ai.labs.output", "weather"]
 
