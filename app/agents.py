@@ -13,6 +13,7 @@ from ..rules.agents import Surroundings
 from ..rules.authored import step_task
 from ..rules.errors import UsageError
 from ..rules.folders import read_agent
+from ..rules.spelling import suggestion
 from .files import read_file
 from .task_files import is_task, words
 
@@ -30,6 +31,16 @@ def open_agent(
     with all that is wrong in the files, and `UsageError` for a missing task.
     """
     place = Path(path)
+    if not isinstance(tasks, Iterable):
+        raise UsageError("`tasks` is not a list of tasks", "write `tasks=[…]`, for a single one, too")
+    if place.suffix not in ("", ".turnout") and not place.is_dir():
+        known_as = suggestion(place.suffix, [".turnout"], "")
+        hint = (
+            f"did you mean `{place.with_suffix('.turnout').name}`?"
+            if known_as
+            else "name a folder or a `.turnout` file"
+        )
+        raise UsageError(f"`{place.as_posix()}` is neither a folder nor a `.turnout` file", hint)
     if place.suffix == ".turnout":
         definition = agent_of_program(read_program(read_file(place), place.as_posix()), place)
     else:

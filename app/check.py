@@ -1,6 +1,6 @@
 """`turnout check`: all that can be said of agents, rule sets and other files without running them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -12,15 +12,21 @@ from ..rules.agents import AgentDefinition, AgentFile, Dictionary, HttpCallsFile
 from ..rules.authored import Authored
 from ..rules.errors import LoadError, Problem, has_errors
 from ..rules.facts import FactsFile
+from ..rules.findings import listed
 from ..rules.folders import read_agent
 from ..rules.lints import lint_agent, lint_document
+from ..rules.lints.actions import PASSED_OVER
+from ..rules.lints.survey import INNER
 from ..rules.outputs import OutputSet
 from ..rules.parsing import parse_json
+from ..rules.places import Spot
 from ..rules.reading import read_document
 from ..rules.rulesets import RuleSet
 from ..rules.shapes import shape_of
 from .files import is_hidden, read_file, texts_in
+from .flaws import flaws
 from .printing import print_json, print_problems, printer, problem_data
+from .testing import tested
 
 _SHAPES = (RuleSet, OutputSet, AgentFile, WorkflowFile, HttpCallsFile, Dictionary, FactsFile)
 
@@ -42,8 +48,7 @@ def check(paths: Sequence[Path], *, strict: bool, as_json: bool) -> int:
     problems = [problem for one in found for problem in one.problems]
     silenced = sum(one.silenced for one in found)
     if as_json:
-        told = [{"code": one.code, "severity": one.severity, **problem_data(one)} for one in problems]
-        print_json({"problems": told, "silenced": silenced})
+        print_json({"problems": [problem_data(one) for one in problems], "silenced": silenced})
     else:
         print_problems(problems, talk=False)
         printer(talk=True).print(_summary(problems, silenced))
@@ -91,7 +96,24 @@ def checked(path: Path) -> Checked:
 
 def _agent(agent: AgentDefinition) -> Checked:
     report = lint_agent(agent)
-    return Checked([*agent.notes, *report.problems], report.silenced)
+    return Checked([*agent.notes, *report.problems, *_passed_over(agent)], report.silenced)
+
+
+def _passed_over(agent: AgentDefinition) -> Iterator[Problem]:
+    """What is not looked for in an agent with tasks of its own, told at the first of them."""
+    place = next((step.place for step in agent.steps if step.settings is None and step.task not in INNER), None)
+    if place is not None:
+        source, at = place
+        ((line, column),) = source.locate([Spot((*at, "type"))])
+        yield Problem(
+            code="A017",
+            message=f"{listed(PASSED_OVER)} are not looked for",
+            why="tasks of your own may emit any action, and may answer it",
+            file=source.file,
+            line=line,
+            column=column,
+            severity="note",
+        )
 
 
 def _text(path: Path, text: bytes) -> Checked:
@@ -100,13 +122,19 @@ def _text(path: Path, text: bytes) -> Checked:
     source = program.source
     if not program.loads:
         return Checked(program.problems)
+    agent = agent_of_program(program, path)
     if program.has("steps"):
-        agent = agent_of_program(program, path)
         told, reports = agent.notes, [lint_agent(agent)]
     else:
         told, reports = program.problems, [lint_document(program.rules), lint_document(program.outputs)]
     found = [pointed(_at_item(one, source), source) for report in reports for one in report.problems]
-    return Checked([*told, *found], sum(report.silenced for report in reports))
+    flawed = [
+        pointed(replace(flaw, file=source.file), source)
+        for one in program.checks
+        for flaw in flaws(one, tested(program, agent))
+    ]
+    notes = [pointed(one, source) for one in _passed_over(agent)] if program.has("steps") else []
+    return Checked([*told, *found, *flawed, *notes], sum(report.silenced for report in reports))
 
 
 def _at_item(problem: Problem, source: Source) -> Problem:

@@ -174,6 +174,10 @@ def match(
         if facts is not None or why:
             raise UsageError("`--batch` goes with neither `--facts` nor `--why`", "leave one of them out")
         return door.match_batch(batch, rules)
+    if facts is not None and rules is None:
+        raise UsageError(
+            "the rule set is missing", "name it before `--facts`, as in `turnout match RULES --facts FILE`"
+        )
     if rules is None or facts is None:
         raise UsageError("there is nothing to match", "name a rule set and `--facts FILE`, or `--batch FILE`")
     return door.match(rules, facts, why=why, as_json=as_json)
@@ -223,7 +227,10 @@ def convert(
     prove: Annotated[
         bool, typer.Option("--prove", help="Convert it back, too: is it equal, and which quirks were met?")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write to this file or folder.", metavar="PATH")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write to this file or folder, which is made.", metavar="PATH")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="With --out: write over files that are there.")] = False,
     as_json: Json = False,
 ) -> int:
     """Turn rules and outputs from JSON into text, or from text into JSON.
@@ -232,7 +239,7 @@ def convert(
     """
     from . import convert as door  # noqa: PLC0415
 
-    return door.convert(file, to=to, prove=prove, as_json=as_json, out=out)
+    return door.convert(file, to=to, prove=prove, as_json=as_json, out=out, force=force)
 
 
 @app.command("test", epilog=_examples(TEST))

@@ -16,7 +16,7 @@ from ..rules.parsing import parse_json
 from ..rules.reading import read_output_set, read_rule_set
 from ..rules.rulesets import RuleSet
 from ..rules.shapes import shape_of
-from .files import read_file, write_file
+from .files import make_folder, read_file, write_file
 from .printing import print_json, print_problems, printer, problem_data
 
 FORMS = ("text", "json")
@@ -34,11 +34,12 @@ class Converted:
     dropped: Sequence[str] = ()
 
 
-def convert(file: Path, *, to: str, prove: bool, as_json: bool, out: Path | None = None) -> int:
-    """Print a file in the other form, or write it to `out`, which may be a folder.
+def convert(file: Path, *, to: str, prove: bool, as_json: bool, out: Path | None = None, force: bool = False) -> int:
+    """Print a file in the other form, or write it to `out`: a file, or a folder, which is made if need be.
 
-    With `prove` it is also told whether the way back leads to the same, and which quirks were met on the way.
-    0, or 1 where the way back leads to something else. Raises `LoadError`, and `UsageError` for what has no other form.
+    A file that is there already is written over only with `force`. With `prove` it is also told whether the way back
+    leads to the same, and which quirks were met on the way. 0, or 1 where the way back leads to something else. Raises
+    `LoadError`, and `UsageError` for what has no other form and for a place that is taken.
     """
     if to not in FORMS:
         raise UsageError(f"there is no form `{to}`", f"name one of {listed(FORMS, 'or')}")
@@ -46,7 +47,7 @@ def convert(file: Path, *, to: str, prove: bool, as_json: bool, out: Path | None
         raise UsageError(f"the file is {to} already", f"convert it to {'json' if to == 'text' else 'text'}")
     made = _as_text(file) if to == "text" else _as_json(file)
     if out is not None:
-        _write(made, file, out)
+        _write(made, file, out, force=force)
     if as_json:
         form = {"text": made.form} if to == "text" else made.form
         proof = {"equal": made.equal, "quirks": list(made.quirks)} if prove else {}
@@ -54,7 +55,7 @@ def convert(file: Path, *, to: str, prove: bool, as_json: bool, out: Path | None
         print_json({**form, **proof, "dropped": list(made.dropped), "problems": problems})  # type: ignore[dict-item]
     else:
         if out is None:
-            _print(made)
+            _print(made, prove=prove)
         _tell(made, prove=prove)
     return int(prove and not made.equal)
 
@@ -66,10 +67,21 @@ def _as_text(file: Path) -> Converted:
         raise UsageError(f"`{name}` holds neither rules nor outputs", "write `policy` and `steps` by hand")
     reading = read_rule_set(source, name) if kind is RuleSet else read_output_set(source, name)
     model = reading.model
-    text = write_program(model) if isinstance(model, RuleSet) else write_program(output_set=model)
-    program = read_program(text)
-    back = program.rule_set if isinstance(model, RuleSet) else program.output_set
-    return Converted(form=text, equal=normal(back) == normal(model), quirks=quirks(model), problems=reading.notes)
+    equal, text = _proved(model)
+    return Converted(form=text, equal=equal, quirks=quirks(model), problems=reading.notes)
+
+
+def _proved(model: RuleSet | OutputSet) -> tuple[bool, str]:
+    """Whether a model comes back from its text as the same, its comments included; and that text."""
+    if isinstance(model, RuleSet):
+        text = write_program(model)
+        rules = to_json(read_program(text)).rules
+        back: RuleSet | OutputSet = RuleSet() if rules is None else read_rule_set(dict(rules)).model
+    else:
+        text = write_program(output_set=model)
+        outputs = to_json(read_program(text)).outputs
+        back = OutputSet() if outputs is None else read_output_set(dict(outputs)).model
+    return normal(back) == normal(model), text
 
 
 def _kind(data: object) -> type[RuleSet] | type[OutputSet]:
@@ -81,11 +93,11 @@ def _kind(data: object) -> type[RuleSet] | type[OutputSet]:
 def _as_json(file: Path) -> Converted:
     program = read_program(read_file(file), file.as_posix())
     made = to_json(program)
-    back = read_program(write_program(program.rule_set, program.output_set))
-    equal = normal(back.rule_set) == normal(program.rule_set) and normal(back.output_set) == normal(program.output_set)
+    rules = RuleSet() if made.rules is None else read_rule_set(dict(made.rules)).model
+    outputs = OutputSet() if made.outputs is None else read_output_set(dict(made.outputs)).model
     return Converted(
         form={key: form for key, form in (("rules", made.rules), ("outputs", made.outputs)) if form is not None},
-        equal=equal,
+        equal=all(_proved(model)[0] for model in (rules, outputs)),
         quirks=[*quirks(program.rule_set), *quirks(program.output_set)],
         problems=program.problems,
         dropped=made.dropped,
@@ -97,34 +109,55 @@ def _dumps(document: object) -> bytes:
     return text.encode(errors="backslashreplace")  # a lone surrogate has no other form
 
 
-def _write(made: Converted, file: Path, out: Path) -> None:
+def _write(made: Converted, file: Path, out: Path, *, force: bool) -> None:
+    """Write what was made, all of it or nothing; a name without an ending is that of a folder."""
     stem = file.name.partition(".")[0]
+    in_folder = out.is_dir() or not (out.suffix or out.exists())
     if isinstance(made.form, str):
-        target = out / f"{stem}.turnout" if out.is_dir() else out
-        write_file(target, made.form.encode())
-        return
-    if len(made.form) > 1 and not out.is_dir():
-        raise UsageError("the text holds rules and outputs, which are two files", "name a folder with `--out`")
-    for kind, document in made.form.items():
-        target = out / f"{stem}.{_ENDINGS[kind]}" if out.is_dir() else out
-        write_file(target, _dumps(document))
+        files = {out / f"{stem}.turnout" if in_folder else out: made.form.encode()}
+    else:
+        if len(made.form) > 1 and not in_folder:
+            raise UsageError("the text holds rules and outputs, which are two files", "name a folder with `--out`")
+        files = {
+            out / f"{stem}.{_ENDINGS[kind]}" if in_folder else out: _dumps(document)
+            for kind, document in made.form.items()
+        }
+    taken = next((target for target in files if target.exists()), None)
+    if taken is not None and not force:
+        raise UsageError(f"`{taken.as_posix()}` exists already", "name another file, or add `--force`")
+    if in_folder:
+        make_folder(out)
+    for target, data in files.items():
+        write_file(target, data)
 
 
-def _print(made: Converted) -> None:
+def _print(made: Converted, *, prove: bool) -> None:
     if isinstance(made.form, str):
         sys.stdout.write(made.form)
-    elif len(made.form) > 1:
+        return
+    if len(made.form) > 1:
+        if prove:  # the proof alone can be told
+            return
         hint = "name a folder with `--out`, or see both with `--json`"
         raise UsageError("the text holds rules and outputs, which are two files", hint)
-    for document in () if isinstance(made.form, str) else made.form.values():
+    for document in made.form.values():
         print_json(document, indent=2)
+
+
+_WHY_DROPPED = {
+    "policy": "it belongs in an agent's file",
+    "steps": "they belong in a workflow's file",
+    "check": "only texts have checks",
+    "comments": "no rule or output carries them",
+}
 
 
 def _tell(made: Converted, *, prove: bool) -> None:
     print_problems(made.problems)
     talk = printer(talk=True)
     if made.dropped:
-        talk.print(f"left out, for JSON has no place for it: {', '.join(made.dropped)}", soft_wrap=True)
+        told = ", ".join(f"{kind} ({_WHY_DROPPED[kind]})" for kind in made.dropped)
+        talk.print(f"left out, for rules and outputs have no place for it: {told}", soft_wrap=True)
     if prove:
         talk.print("there and back: equal" if made.equal else "there and back: NOT equal", soft_wrap=True)
         for quirk in made.quirks:

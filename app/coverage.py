@@ -6,6 +6,7 @@ has decided was not looked at, and a rule behind the one of its group that fired
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import floor
 
 from ..engine.evaluator import Finding
@@ -61,6 +62,11 @@ class Coverage:
         """How much was seen, in percent, never rounded up; 100 where there is nothing to see."""
         seen, there = self.counts()
         return floor(1000 * seen / there) / 10 if there else 100.0
+
+    def reaches(self, percent: float) -> bool:
+        """Whether at least so much was seen, without rounding."""
+        seen, there = self.counts()
+        return 100 * seen >= Fraction(str(percent)) * there
 
     def of(self, agent: AgentDefinition) -> TurnListener:
         """What listens to the turns of an agent."""

@@ -19,6 +19,7 @@ from ..rules.check_blocks import Expectation
 from ..rules.outputs import Output, OutputSet
 
 _LONGEST = 400
+_LOGS = "the logs"
 _MOST_RULES = 3
 _log = logging.getLogger(__name__.partition(".")[0])
 
@@ -98,8 +99,11 @@ def actual(expected: Expectation, sight: Sight) -> str:
         case "fires" | "silent":
             return _listed("rule", _quoted(turn.fired))
     if expected.watcher == "nobody":
-        return f"it stands in {' and in '.join(_seen_in(expected, sight))}"
-    there = dict.fromkeys(text for texts in _places(expected, sight).values() for text in texts if text)
+        places = [f"in {place}" for place in _seen_in(expected, sight)]
+        return f"it stands {' and '.join(filter(None, [', '.join(places[:-1]), places[-1]]))}"
+    # Lines of the log are for programs: they are searched, and not shown.
+    found = _places(expected, sight).items()
+    there = dict.fromkeys(text for place, texts in found if place != _LOGS for text in texts if text)
     return f"{expected.watcher} sees {' and '.join(_quoted(there)) or 'nothing'}"
 
 
@@ -168,18 +172,21 @@ def _places(expected: Expectation, sight: Sight) -> Mapping[str, Iterable[str]]:
     """The texts of a turn that the watcher sees, by where they stand."""
     turn = sight.turn
     model = {"what a model is sent": [message.text for message in turn.model_view]}
-    reply = {"the reply": list(_shown([turn.output, turn.quick_replies, turn.errors]))}
+    reply = {
+        "the reply": list(_shown([turn.output, turn.quick_replies])),
+        "`taskErrors`": list(_shown(turn.errors)),
+    }
     match expected.watcher:
         case "model":
             return model
         case "operator":
             told = [note.text for note in sight.notes] + [outcome.reason or "" for outcome in turn.outcomes]
-            return {"what the operator is told": list(dict.fromkeys(told)), "the logs": sight.logs}
+            return {"what the operator is told": list(dict.fromkeys(told)), _LOGS: sight.logs}
         case "caller":
             stream = [event.reason or "" for event in sight.events if isinstance(event, TaskFailed)]
             return {**reply, "the events": stream}
     events = list(_leaves(sight.events))
-    return {**reply, **model, "the events": events, "the logs": sight.logs, "the store": _leaves(dump(sight.memory))}
+    return {**reply, **model, "the events": events, _LOGS: sight.logs, "the store": _leaves(dump(sight.memory))}
 
 
 def _leaves(value: object) -> Iterator[str]:

@@ -37,3 +37,12 @@ def write_file(path: Path, data: bytes) -> None:
     except OSError as error:
         message = f"`{path.as_posix()}` cannot be written: {cause(error)}"
         raise UsageError(message, "name a place that can be written to") from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder where there is none; `UsageError` where it cannot be made."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"the folder `{path.as_posix()}` cannot be made: {cause(error)}"
+        raise UsageError(message, "name a place that can be written to") from error

@@ -5,15 +5,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from ..rules.errors import UsageError, cause
+from ..rules.errors import Problem, UsageError, cause
 from .testing import Result
 
 # What XML 1.0 cannot hold in any form.
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_junit(path: Path, results: Mapping[str, Sequence[Result]]) -> None:
+def write_junit(path: Path, results: Mapping[str, Sequence[Result]], problems: Sequence[Problem] = ()) -> None:
     """Write the results of the files' checks to `path`: a suite for each file, a case for each check.
+
+    The `problems` of files that do not load are errors of a case each.
 
     Raises `UsageError` where that cannot be written.
     """
@@ -29,6 +31,13 @@ def write_junit(path: Path, results: Mapping[str, Sequence[Result]]) -> None:
                 element = SubElement(case, "failure", {"type": "expectation", "message": _legal(told)})
                 lines = (f"{file}:{failure.line}:{failure.column}: turn {failure.turn}", *failure.why)
                 element.text = _legal("\n".join(lines))
+    if problems:
+        root.set("errors", str(len(problems)))
+        counts = {"tests": str(len(problems)), "failures": "0", "errors": str(len(problems)), "time": "0.000"}
+        suite = SubElement(root, "testsuite", {"name": "files that do not load", **counts})
+        for problem in problems:
+            case = SubElement(suite, "testcase", {"name": problem.code, "classname": _legal(problem.file)})
+            SubElement(case, "error", {"type": "load", "message": _legal(str(problem))})
     indent(root)
     try:
         ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)

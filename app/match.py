@@ -14,12 +14,13 @@ from ..engine.evaluator import evaluate
 from ..engine.matcher import Matcher
 from ..engine.misses import Miss, misses, nearest_first
 from ..engine.tasks.rules import RulesTask
+from ..grammar.program import read_program
 from ..rules.agents import RulesSettings
 from ..rules.errors import LoadError, Problem, UsageError, cause
 from ..rules.facts import BatchLine, FactsFile
 from ..rules.parsing import parse_json
 from ..rules.reading import read, read_rule_set
-from ..rules.rulesets import Rule
+from ..rules.rulesets import Rule, RuleSet
 from .files import read_file
 from .printing import print_columns, print_json, print_problems, printer, refusal_data
 from .reasons import ORDER, missed_data, print_missed
@@ -74,19 +75,29 @@ def match(rules: Path, facts: Path, *, why: bool, as_json: bool) -> int:
     """Print which rules fire for one facts document. Raises `LoadError` where rules or facts do not load."""
     problems: list[Problem] = []
     with _gathered(problems):
-        rule_set = read_rule_set(read_file(rules), rules.as_posix())
+        rule_set, notes = _rules(rules)
     with _gathered(problems):
         document = read(FactsFile, read_file(facts), facts.as_posix())
     if problems:
         raise LoadError(problems)
-    result = matched(Matcher(rule_set.model), document.model, why=why)
+    result = matched(Matcher(rule_set), document.model, why=why)
     if as_json:
         reasons = {"notReached": _names(result.unreached), "why": [missed_data(miss) for miss in result.misses]}
         print_json(result.data() | (reasons if why else {}))
         return 0
-    print_problems(problem for problem in (*rule_set.notes, *document.notes) if problem.severity == "warning")
+    print_problems(problem for problem in (*notes, *document.notes) if problem.severity == "warning")
     _print(result)
     return 0
+
+
+def _rules(path: Path) -> tuple[RuleSet, Sequence[Problem]]:
+    """The rules of a file, JSON or text, and what is to be said of it."""
+    source, name = read_file(path), path.as_posix()
+    if path.suffix == ".turnout":
+        program = read_program(source, name)
+        return program.rule_set, program.problems
+    document = read_rule_set(source, name)
+    return document.model, document.notes
 
 
 @contextmanager
@@ -122,7 +133,7 @@ def match_batch(lines: Path, rules: Path | None) -> int:
     """
     common: Matcher | None = None
     if rules is not None:
-        common = Matcher(read_rule_set(read_file(rules), rules.as_posix()).model)
+        common = Matcher(_rules(rules)[0])
     name = "standard input" if str(lines) == "-" else lines.as_posix()
     with _opened(lines) as stream:
         for number, line in enumerate(stream, start=1):

@@ -58,7 +58,11 @@ def print_refusal(message: str, hint: str = "") -> None:
 
 
 def problem_data(problem: Problem) -> Mapping[str, object]:
-    """A problem as it stands in JSON answers."""
+    """A problem as it stands in the answer of a call that was carried out."""
+    return {"code": problem.code, "severity": problem.severity, **_place_and_words(problem)}
+
+
+def _place_and_words(problem: Problem) -> Mapping[str, object]:
     return {
         "file": problem.file,
         "line": problem.line,
@@ -70,7 +74,7 @@ def problem_data(problem: Problem) -> Mapping[str, object]:
 
 def refusal_data(kind: str, problems: Iterable[Problem]) -> Mapping[str, object]:
     """The JSON answer of a call that could not be carried out; `kind` is `load`, `run` or `usage`."""
-    return {"error": kind, "problems": [problem_data(one) for one in problems if one.severity == "error"]}
+    return {"error": kind, "problems": [_place_and_words(one) for one in problems if one.severity == "error"]}
 
 
 def print_columns(

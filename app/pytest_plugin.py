@@ -36,7 +36,12 @@ class CheckFile(pytest.File):
         for number, check in enumerate(suite.checks):
             taken[check.name] = again = taken.get(check.name, 0) + 1
             name = check.name if again == 1 else f"{check.name} [{again}]"
-            yield CheckItem.from_parent(self, name=name, suite=suite, number=number)
+            yield CheckItem.from_parent(self, name=_printable(name), suite=suite, number=number)
+
+
+def _printable(text: str) -> str:
+    """The text with lone surrogates escaped: one of them would end the whole run of pytest."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 class CheckFailedError(Exception):
@@ -75,8 +80,8 @@ class CheckItem(pytest.Item):
             lines.append(f"{self.path}:{failure.line}:{failure.column}: turn {failure.turn}")
             lines += [f"  expected  {failure.expected}", f"  actual    {failure.actual}"]
             lines += [f"  {'' if number else 'why':10}{line}" for number, line in enumerate(failure.why)]
-        return "\n".join(lines)
+        return _printable("\n".join(lines))
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where the check stands, from line 0, and its name."""
-        return self.path, max(0, self._check.line - 1), f'check "{self._check.name}"'
+        return self.path, max(0, self._check.line - 1), f'check "{self.name}"'

@@ -52,7 +52,7 @@ def missed_data(miss: Miss) -> Mapping[str, object]:
 
 
 def print_missed(console: Console, misses: Sequence[Miss]) -> None:
-    """Print what kept rules from firing, in the order given, then the names of those that were not reached."""
+    """Print what kept rules from firing, in the order given, then those that were not reached."""
     unreached: dict[str, list[Miss]] = {}
     for miss in misses:
         if miss.finding.behind is not None:
@@ -62,10 +62,13 @@ def print_missed(console: Console, misses: Sequence[Miss]) -> None:
         print_columns(console, _rows(miss), left=4)
     for behind, missed in unreached.items():
         console.print(Text(f"  not reached, because {plain(value(behind))} of their group fired first"))
-        held = ", ".join(miss.finding.rule.name for miss in missed if miss.finding.true)
-        others = ", ".join(miss.finding.rule.name for miss in missed if not miss.finding.true)
-        rows = [("conditions hold", held), ("conditions do not hold", others)]
-        print_columns(console, [row for row in rows if row[1]], left=4)
+        print_columns(console, [(miss.finding.rule.name, _unreached(miss)) for miss in missed], left=4)
+
+
+def _unreached(miss: Miss) -> str:
+    hold = "conditions hold" if miss.finding.true else "conditions do not hold"
+    needed = "" if miss.change.answers is None else "needed: "
+    return f"{hold}; {needed}{' '.join(_change(miss, ''))}"
 
 
 def _rows(miss: Miss) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from ..rules.errors import LoadError, Problem, UsageError
 from .coverage import Coverage
 from .files import texts_in
 from .junit import write_junit
-from .printing import plain, print_columns, print_json, printer
+from .printing import plain, print_columns, print_json, print_problems, printer, problem_data
 from .testing import Failure, Result, Suite, read_suite, run_check
 
 
@@ -23,37 +23,43 @@ def run_checks(
 ) -> int:
     """Run the checks and print how they went; 1 if one failed, or less is covered than is asked for.
 
-    `fail_under` is in percent; `junit` is the file to write the results to. Raises `LoadError` with all that does not
-    load in any of the files, before anything is run, and `UsageError`.
+    `fail_under` is in percent; `junit` is the file to write the results to. 2 if a file does not load while others do;
+    raises `LoadError` where none does, and `UsageError`.
     """
     seen = Coverage() if coverage or fail_under is not None else None
     results: dict[str, list[Result]] = {}
-    for suite in _suites(paths):
+    suites, broken = _suites(paths)
+    problems = [*broken, *(warning for suite in suites for warning in suite.warnings)]
+    for suite in suites:
         listeners = [seen.of(suite.agent.definition)] if seen is not None else []
         results[suite.file] = [run_check(suite, check, listeners) for check in suite.checks]
     if junit is not None:
-        write_junit(junit, results)
+        write_junit(junit, results, broken)
     if as_json:
-        print_json(_data(results, seen))
+        print_json({**_data(results, seen), **({"problems": list(map(problem_data, problems))} if problems else {})})
     else:
+        print_problems(problems)
         _print(results, seen)
     failed = any(result.failures for found in results.values() for result in found)
     enough = seen is None or fail_under is None or _enough(seen, fail_under)
-    return int(failed or not enough)
+    return 2 if broken else int(failed or not enough)
 
 
-def _suites(paths: Sequence[Path]) -> list[Suite]:
-    """The suites of all texts; what is wrong in any of them is told at once."""
+def _suites(paths: Sequence[Path]) -> tuple[list[Suite], list[Problem]]:
+    """The suites of the texts that load, and what is wrong with the others; raises `LoadError` if none loads."""
     suites: list[Suite] = []
     problems: list[Problem] = []
-    for path in dict.fromkeys(_texts(paths)):
+    texts: dict[Path, Path] = {}
+    for text in _texts(paths):
+        texts.setdefault(text.resolve(), text)
+    for path in texts.values():
         try:
             suites.append(read_suite(path))
         except LoadError as error:
             problems += error.problems
-    if problems:
+    if problems and not suites:
         raise LoadError(problems)
-    return suites
+    return suites, problems
 
 
 def _texts(paths: Sequence[Path]) -> Iterator[Path]:
@@ -70,7 +76,7 @@ def _texts(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _enough(coverage: Coverage, least: float) -> bool:
-    if coverage.percent >= least:
+    if coverage.reaches(least):
         return True
     printer(talk=True).print(f"{coverage.percent:g} % are covered, and {least:g} % are asked for")
     return False
@@ -90,7 +96,8 @@ def _print(results: Mapping[str, Sequence[Result]], coverage: Coverage | None) -
     if coverage is not None:
         _print_coverage(coverage)
     every = [result for found in results.values() for result in found]
-    printer(talk=True).print(_checks(sum(not result.failures for result in every), len(every)))
+    if len(results) > 1:
+        printer(talk=True).print(_checks(sum(not result.failures for result in every), len(every)))
 
 
 def _rows(failure: Failure) -> Iterator[tuple[str, str]]:

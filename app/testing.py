@@ -22,12 +22,12 @@ from ..engine.tasks.output import OutputTask
 from ..engine.tasks.parser import ParserTask
 from ..engine.tasks.rules import RulesTask
 from ..engine.turns import Turn
-from ..grammar.program import agent_of_program, read_program
+from ..grammar.program import Program, agent_of_program, read_program
 from ..rules.agents import AgentDefinition, StepDefinition
 from ..rules.authored import step_task
 from ..rules.check_blocks import CheckBlock, Fault, Given
 from ..rules.check_blocks import Turn as Asked
-from ..rules.errors import ClosedError, LoadError, UsageError
+from ..rules.errors import ClosedError, LoadError, Problem, UsageError, has_errors
 from ..rules.values import JSON, freeze
 from .expectations import Sight, actual, holds, reasons, words
 from .files import read_file
@@ -51,6 +51,8 @@ class Suite:
     file: str
     agent: Agent
     checks: tuple[CheckBlock, ...]
+    warnings: tuple[Problem, ...] = ()
+    """What makes some of the checks useless."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,25 +83,30 @@ def read_suite(path: Path) -> Suite:
     with all that is wrong, checks that name what does not exist included.
     """
     program = read_program(read_file(path), path.as_posix())
-    definition = agent_of_program(program, path)
-    if not program.has("steps"):
-        rules, output = definition.steps
-        faults = [fault for check in program.checks for turn in check.turns for fault in turn.faults]
-        named = dict.fromkeys(step_task(fault.task) for fault in faults)
-        between = [StepDefinition(task=task) for task in named if task not in REAL]
-        definition = replace(definition, steps=(rules, *between, output))
-    return suite_of(definition, program.checks, path.as_posix())
+    return suite_of(tested(program, agent_of_program(program, path)), program.checks, path.as_posix())
+
+
+def tested(program: Program, definition: AgentDefinition) -> AgentDefinition:
+    """The agent of a text as its checks see it; without `steps`, with the tasks that they name."""
+    if program.has("steps"):
+        return definition
+    rules, output = definition.steps
+    faults = [fault for check in program.checks for turn in check.turns for fault in turn.faults]
+    named = dict.fromkeys(step_task(fault.task) for fault in faults)
+    between = [StepDefinition(task=task) for task in named if task not in REAL]
+    return replace(definition, steps=(rules, *between, output))
 
 
 def suite_of(definition: AgentDefinition, checks: Sequence[CheckBlock], file: str = "") -> Suite:
     """The suite of an agent that was read already; raises `LoadError` for checks that cannot be run as they are."""
-    if problems := [replace(flaw, file=file) for check in checks for flaw in flaws(check, definition)]:
+    problems = tuple(replace(flaw, file=file) for check in checks for flaw in flaws(check, definition))
+    if has_errors(problems):
         raise LoadError(problems)
     # INVARIANT: what could do I/O never runs in a check.
     brought = dict.fromkeys(step.task for step in definition.steps if step.task not in REAL)
     types = {HttpCallsTask.id: HttpCallsTask.type}
     stand_ins = [FunctionTask(task, _idle, types.get(task, "task")) for task in brought]
-    return Suite(file=file, agent=Agent(definition, stand_ins), checks=tuple(checks))
+    return Suite(file=file, agent=Agent(definition, stand_ins), checks=tuple(checks), warnings=problems)
 
 
 def run_check(suite: Suite, check: CheckBlock, listeners: Iterable[TurnListener] = ()) -> Result:

@@ -170,7 +170,12 @@ class Changes:
                 heappush(waiting, (len(way.flips), number, way))
                 continue
             if not options:
-                return (*way.flips, *self._bereft(way)), not greedy
+                # Only here is it known what the change takes away that has to stay: it counts like the rest.
+                told = (*way.flips, *self._bereft(way))
+                if len(told) == cost:
+                    return told, not greedy
+                heappush(waiting, (len(told), number, way))
+                continue
             # The cheapest comes last and so, with the least number, first: a way that costs nothing is gone to its end.
             for option in options[:1] if greedy else reversed(options):
                 order -= 1

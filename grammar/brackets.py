@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .faults import Fault, Slip, Word, alternatives, unexpected
+from .faults import CONDITIONS, Fault, Slip, Word, alternatives, unexpected
 from .render import shown
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -78,7 +78,9 @@ def joined_wrongly(fault: Fault) -> Slip | None:
     if index is not None and not opening.endswith(" of"):
         return None
     note = f"conditions {'after `when`' if index is None else f'in `{opening} (`'} are joined by `{other}`"
-    wrapped = _wrapped(fault, word, index)
+    # What is no condition cannot be wrapped as it stands.
+    whole = len(fault.rest) > 1 and fault.rest[1].text in CONDITIONS
+    wrapped = _wrapped(fault, word, index) if whole else ""
     frame = "any of" if word == "or" else "all of"
     hint = f"wrap them: `{wrapped}`" if wrapped else f"wrap them: `{frame} ( CONDITION {word} CONDITION )`"
     return Slip("R004", f"`{word}` can't join conditions here", note, hint)

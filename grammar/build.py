@@ -12,7 +12,7 @@ from unicodedata import normalize
 from lark import Token
 
 from .build_checks import Checks
-from .build_conditions import Conditions, cut_off
+from .build_conditions import Conditions, checked_depth
 from .parser import RejectedError
 from .pieces import Entries, Item, Parts, at, constant, counted, merged, numbered, plain
 
@@ -145,7 +145,7 @@ class Builder(Conditions, Checks):
         word, name, extra, conditions, actions = children
         entries: Entries = {"name": name}
         if conditions:
-            entries["conditions"] = cut_off(conditions)
+            entries["conditions"] = checked_depth(conditions, name)
         if actions:
             entries["actions"] = actions
         return Item(kind="rule", entries=merged(entries, extra, ("conditions", "actions")), at=at(word))
@@ -163,7 +163,9 @@ class Builder(Conditions, Checks):
         word, action, ordinal, extra, *rest = children
         entries: Entries = {"action": action}
         if ordinal is not None:
-            entries["timesOccurred"] = counted(ordinal.update(value=ordinal[:-2])) - 1
+            entries["timesOccurred"] = times = counted(ordinal.update(value=ordinal[:-2])) - 1
+            if times < 0:
+                raise RejectedError(ordinal, "V006", f"there is no `{ordinal}` time", "begin to count at `1st`")
         pieces = [entry for word, entry in rest if word == "piece"]
         replies = [entry for word, entry in rest if word == "reply"]
         if pieces:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from lark import Token, Transformer
 
 from ..rules.conditions import MAX_NESTING
+from .parser import RejectedError
 from .phrases import TASK_FAILED, TURNS
 from .pieces import Entries, Parts, constant, merged
 
@@ -182,16 +183,14 @@ def _flat(nested: Parts) -> Iterator[object]:
             pending.pop()
 
 
-def cut_off(conditions: Parts) -> Parts:
-    """The conditions, without what stands so deep that the rule set is refused anyway.
+def checked_depth(conditions: Parts, rule: Token) -> Parts:
+    """The conditions of a rule; `RejectedError` where they nest too deep.
 
     INVARIANT: whoever walks through them afterwards may recurse.
     """
     level, depth = conditions, 1
     while level := [inner for one in level for inner in one.get("conditions", ())]:
         if (depth := depth + 1) > MAX_NESTING:
-            for one in level:
-                one.pop("conditions", None)
-                one["type"] = "deploymentContext"  # one that needs nothing, so that only the depth is told
-                one["configs"] = {}
+            message = f"conditions stand more than {MAX_NESTING} deep inside one another"
+            raise RejectedError(rule, "S005", message, "split the rule in two")
     return conditions

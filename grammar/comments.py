@@ -12,10 +12,10 @@ import regex
 from .names import TERMINALS
 from .pieces import Comment
 
+# INVARIANT: what the grammar reads as one token is one here, so that no comment stands inside it; the longest is first.
+_WHOLE = ("STRING", "ORDINAL", "SIGNED_NUMBER", "NAME")
 _TOKEN = regex.compile(
-    "|".join(
-        (f"(?P<comment>{TERMINALS['COMMENT']})", *(TERMINALS[name] for name in ("STRING", "ORDINAL", "NAME")), r"\S")
-    )
+    "|".join((f"(?P<comment>{TERMINALS['COMMENT']})", *(f"(?:{TERMINALS[name]})" for name in _WHOLE), r"\S"))
 )
 _LINE_END = regex.compile(r"[\r\n]")
 

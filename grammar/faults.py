@@ -76,17 +76,13 @@ _KINDS = {
     "ORDINAL": "a count such as `2nd`",
     "$END": "the end of the file",
 }
+CONDITIONS = frozenset({"user", "action", "task", "context", "value", "size", "condition", "rule", "any", "all", "not"})
+"""The words that begin a condition."""
 # What stands for many words that are accepted together; the first that fits takes its words away.
 _TOGETHER = (
     ("a value", frozenset({"STRING", "SIGNED_NUMBER", "true", "false", "null", "[", "{"})),
-    (
-        "a condition",
-        frozenset({"user", "action", "task", "context", "value", "size", "condition", "rule", "any", "all", "not"}),
-    ),
-    (
-        "a condition",
-        frozenset({"user", "action", "task", "context", "value", "size", "condition", "rule", "any", "not"}),
-    ),
+    ("a condition", CONDITIONS),
+    ("a condition", CONDITIONS - {"all"}),
     ("`this turn`", frozenset({"this", "previous", "any", "no"})),
     ("a new item such as `rule` or `output`", ITEM_WORDS | {"$END"}),
     ("a new item such as `rule` or `output`", ITEM_WORDS),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..rules.errors import LoadError, has_errors
 from .comments import found, moved, tokens
+from .documents import plain
 from .names import TERMINALS, value
 from .parser import source
 from .pieces import Item
@@ -18,7 +19,8 @@ def format_text(text: str | bytes, file: str = "", *, fix: bool = False) -> str:
     """The text as it should be laid out; formatted again, it stays as it is.
 
     Nothing is asked but that it can be parsed: rules that do not load can be formatted. With `fix`, curly quotes and
-    blanks that only look like some are made plain before. Raises `LoadError` with every syntax error.
+    blanks that only look like some are made plain before. Raises `LoadError` with every syntax error, and
+    `AssertionError` where the layout does not read back to the same, which is a fault of ours.
     """
     read = source(text, file)
     if fix:
@@ -27,7 +29,21 @@ def format_text(text: str | bytes, file: str = "", *, fix: bool = False) -> str:
     if has_errors(problems):
         raise LoadError(problems)
     alone = attach_comments(items, read.text)
-    return "".join(f"#{words}\n" for words in alone) or write(items)
+    made = "".join(f"#{words}\n" for words in alone) or write(items)
+    # INVARIANT: what is laid out reads as the same items; a layout that does not is never handed out.
+    if not read_alike(items, made):
+        raise AssertionError(f"the layout of `{file}` does not read as the text does; it is left as it is")
+    return made
+
+
+def read_alike(items: Sequence[Item], text: str) -> bool:
+    """Whether a text reads, without an error, as the very same items."""
+    again, problems = read_items(source(text))
+    return not has_errors(problems) and _said(again) == _said(items)
+
+
+def _said(items: Sequence[Item]) -> list[tuple[str, object]]:
+    return [(item.kind, plain(item.entries)) for item in items]
 
 
 _ODD = re.compile(

@@ -119,7 +119,8 @@ def next_item(text: str, item: int, place: int) -> int | None:
     before = ""
     for word in words(text, item):
         head = word.first and word.text in ITEM_WORDS and word.start >= place and word.start > item
-        if head and (before not in _JOINING or _HEAD.match(text, word.start)):
+        goes_on = before in _JOINING or (word.text == "output" and text.startswith("steps", item))
+        if head and (not goes_on or _HEAD.match(text, word.start)):
             return word.start
         before = word.text
     return None

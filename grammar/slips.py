@@ -5,6 +5,17 @@ from collections.abc import Callable
 from ..rules.spelling import edits, nearest
 from .brackets import bare_brackets, joined_wrongly, never_closed, open_bracket
 from .faults import Fault, Slip, unexpected
+from .habits import (
+    expectation,
+    habit,
+    items_behind_replies,
+    negated_inside,
+    not_whole,
+    step_list,
+    subject_missing,
+    suffix_of_actions,
+    texts_joined,
+)
 from .parser import RESERVED
 from .render import MarkedProblem, mark, marked, shown
 from .signs import borrowed, curly_quotes, foreign, invisible, odd_name, open_text, quote_inside, quoted, single_quotes
@@ -161,7 +172,7 @@ def _run_together(fault: Fault) -> Slip | None:
     if not known or not fault.word.is_name or "NAME" in fault.accepted:
         return None
     keyword = max(known, key=len)
-    note = f"write `{keyword} {shown(word[len(keyword) :])}`"
+    note = f"write `{keyword} {shown(word[len(keyword) :].lstrip('.-:'))}`"
     return Slip("R001", unexpected(fault.word), note)
 
 
@@ -249,6 +260,14 @@ _SLIPS: tuple[Callable[[Fault], Slip | None], ...] = (
     quote_inside,
     open_text,
     _trailing_comma,
+    habit,
+    not_whole,
+    step_list,
+    suffix_of_actions,
+    negated_inside,
+    items_behind_replies,
+    texts_joined,
+    subject_missing,
     joined_wrongly,
     _lacking,
     _number_in_words,
@@ -265,4 +284,5 @@ _SLIPS: tuple[Callable[[Fault], Slip | None], ...] = (
     bare_brackets,
     borrowed,
     foreign,
+    expectation,
 )

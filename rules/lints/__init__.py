@@ -21,6 +21,7 @@ from .found import Found, Telling, Words
 from .questions import Asking
 from .reach import reach_findings
 from .sifting import sifted
+from .steps import step_findings
 from .survey import Survey, surveyed
 
 __all__ = ["Report", "lint_agent", "lint_document"]
@@ -37,7 +38,7 @@ class Report:
 def lint_agent(agent: AgentDefinition) -> Report:
     """Check an agent that was read from files; what its `sources` do not hold has no place and is left out."""
     survey = Survey(agent)
-    found = [*failure_findings(survey, agent.sources), *action_findings(survey)]
+    found = [*step_findings(survey), *failure_findings(survey, agent.sources), *action_findings(survey)]
     for each in survey.sets:
         found += _rule_findings(Asking(each.rule_set, each.rules), survey)
     workflows = [step.place[0] for step in agent.steps if step.place is not None]

@@ -21,6 +21,9 @@ from ..spelling import nearest
 from .found import Found, named
 from .survey import FAILED, SPECIAL, Survey, SurveyedRule, SurveyedSet
 
+PASSED_OVER = ("L030", "L031", "L032", "L033")
+"""The findings that are not looked for where tasks from outside may emit and answer any action."""
+
 
 def action_findings(survey: Survey) -> Iterator[Found]:
     """Actions that come from nowhere or go nowhere."""
@@ -29,7 +32,7 @@ def action_findings(survey: Survey) -> Iterator[Found]:
     for surveyed in survey.sets:
         for rule in surveyed.rules:
             yield from _counted(survey, surveyed, rule)
-    if survey.emits_unknown:
+    if survey.emits_unknown or survey.unused:
         return
     for surveyed in survey.sets:
         for rule in surveyed.rules:

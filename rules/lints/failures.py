@@ -10,7 +10,7 @@ from ..places import Pointer
 from ..rulesets import RuleSet
 from ..spelling import nearest
 from .found import Found, Telling, Words, named
-from .survey import FAILED, SPECIAL, FailureAsked, Survey, SurveyedRule, SurveyedSet
+from .survey import FAILED, SHORT_TASKS, SPECIAL, FailureAsked, Survey, SurveyedRule, SurveyedSet
 
 
 def failure_findings(survey: Survey, sources: Sequence[Written]) -> Iterator[Found]:
@@ -18,8 +18,9 @@ def failure_findings(survey: Survey, sources: Sequence[Written]) -> Iterator[Fou
     yield from _questions(survey)
     yield from _outputs(survey)
     if survey.policy.enabled:
-        yield from _unanswered(survey)
-        yield from _circular(survey)
+        if not survey.unused:  # whatever is missing may stand there
+            yield from _unanswered(survey)
+            yield from _circular(survey)
         yield from _dropped(survey)
     elif (place := _place_of_policy(survey, sources)) is not None:
         yield from _without_policy(survey, *place)
@@ -74,7 +75,7 @@ def _no_task(survey: Survey, task: str, kind: str, model: object, at: Pointer) -
     known = list(survey.task_ids)
     named_first = list(survey.fallible()) or known
     plain = task_name(task)
-    same = SAME_TASK.get(plain, plain)
+    same = SHORT_TASKS.get(plain) or SAME_TASK.get(plain, plain)
     meant = same if same in known else nearest(plain, known)
     tasks = f"(tasks: {', '.join(named_first)})"
     hint = f"did you mean `{meant}`? {tasks}" if meant else f"name one of the agent's tasks {tasks}"
@@ -104,7 +105,7 @@ def _vain(survey: Survey, failure: FailureAsked, places: Sequence[int]) -> tuple
             return "there are no digests, for the failure policy is not enabled", hint
         mode = policy.on_failure
         return lambda told: f"there are no digests, for {told.key('`onFailure`', '`on failure`')} is `{mode}`", hint
-    if failure.occurrence != "currentStep" or survey.sees_failure(failure.task, places):
+    if failure.occurrence != "currentStep" or failure.row or survey.sees_failure(failure.task, places):
         return None
     return _too_late(survey, failure.task)
 
@@ -176,7 +177,7 @@ def _without_policy(survey: Survey, model: object, at: Pointer) -> Iterator[Foun
             at=(*at, "continueOnFailure"),
         )
     tasks = [task for task in survey.fallible() if not _is_asked(survey, task)]
-    if tasks:
+    if tasks and not survey.unused:
         yield Found(
             code="L002",
             message=f"nothing answers when task {listed(tasks, 'or')} fails",
@@ -210,7 +211,7 @@ def _answered(rule: SurveyedRule) -> set[str]:
     return {
         failure.task
         for failure in rule.failures()
-        if failure.helps and failure.occurrence == "currentStep" and len(failure.at) == depth
+        if failure.helps and failure.occurrence == "currentStep" and not failure.row and len(failure.at) == depth
     }
 
 

@@ -26,6 +26,14 @@ SPECIAL = frozenset({"CONVERSATION_START", "CONVERSATION_END", "STOP_CONVERSATIO
 FAILED = "task_failed_"
 """What the action begins with that a failing task adds."""
 
+SHORT_TASKS = {
+    "parser": "ai.labs.parser",
+    "rules": "ai.labs.behavior",
+    "output": "ai.labs.output",
+    "httpcalls": "ai.labs.httpcalls",
+}
+"""What texts call the built-in tasks in their steps, and the ids by which everything else knows them."""
+
 INNER = frozenset({"ai.labs.property", "ai.labs.templating"})
 """Tasks of the reference that may be brought as well: they work on what is there, and emit no actions."""
 
@@ -39,13 +47,17 @@ class Asked(NamedTuple):
 
 
 class FailureAsked(NamedTuple):
-    """A question about the failure of `task`, as it is written: whether its action, outcome or digest is there."""
+    """A question about the failure of `task`, as it is written: whether its action, outcome or digest is there.
+
+    That of a `row` is answered with yes in later turns, too, until the task runs again.
+    """
 
     task: str
     kind: Literal["action", "outcome", "digest"]
     occurrence: Occurrence
     at: Pointer
     helps: bool
+    row: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +79,8 @@ class SurveyedRule:
                             yield FailureAsked(task, "action", configs.occurrence, place, helps)
                 case OutcomeMatcher(configs=configs) if configs.status == "failed":
                     task, place = task_name(configs.task_id), (*at, "configs", "taskId")
-                    yield FailureAsked(task, "outcome", configs.occurrence, place, helps)
+                    row = int(configs.min_consecutive) > 1
+                    yield FailureAsked(task, "outcome", configs.occurrence, place, helps, row)
                 case DigestMatcher(configs=configs):
                     task, place = task_name(configs.task_id), (*at, "configs", "taskId")
                     yield FailureAsked(task, "digest", configs.occurrence, place, helps)
@@ -121,6 +134,13 @@ class Survey:
         """The tasks by id, with the positions of their steps."""
         for place, step in enumerate(agent.steps):
             self.task_ids.setdefault(step.task, []).append(place)
+        self.unused = {
+            name
+            for source in agent.sources
+            for name, model, parts in [_parts(source.model)]
+            if parts and not any(_runs(step, model) for step in agent.steps)
+        }
+        """`rules` and `output`, where a file holds them and no step runs them."""
         self.waiting = list(self._waiting())
         self.emitted: dict[str, set[int]] = {}
         """The actions of all rules, each with the positions of the steps that can emit it."""
@@ -206,6 +226,20 @@ def _asked(rule: Rule, at: Pointer) -> Iterator[Asked]:
             yield Asked(condition, here, helps)
             if condition.conditions:
                 waiting.append((condition.conditions, here, helps is not isinstance(condition, Negation)))
+
+
+def _parts(model: object) -> tuple[str, object, Sequence[object]]:
+    """The rules or outputs that a document holds, and the step that runs them."""
+    match model:
+        case RuleSet():
+            return "rules", model, model.rules
+        case OutputSet():
+            return "output", model, model.output_set
+    return "", model, ()
+
+
+def _runs(step: StepDefinition, model: object) -> bool:
+    return (step.settings.rule_set if isinstance(step.settings, RulesSettings) else step.settings) is model
 
 
 def _flag(own: bool | None, rule_set: RuleSet) -> bool | None:

@@ -126,7 +126,7 @@ def test_findings_in_a_text_show_what_they_are_about(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     Path("fallback.turnout").write_text(FALLBACK, encoding="utf-8")
     ended = turnout("check", "fallback.turnout", "--strict")
-    assert (ended.code, ended.err) == (1, "2 warnings\n")
+    assert (ended.code, ended.err) == (1, "2 warnings, 1 note\n")
     assert ended.out == (
         """\
 fallback.turnout:10:13: warning[L021]: no task is called `wether`
@@ -136,6 +136,9 @@ fallback.turnout:12:1: warning[L022]: rule "Weather is down" can never be reache
   12 | rule "Weather is down"
      | ^^^^ "Any failure" (line 6) is earlier in this first-match group and matches whenever this one does
   help: move it above line 6, or make the group `all matches`
+fallback.turnout:5:7: note[A017]: `L030`, `L031`, `L032` and `L033` are not looked for
+  5 | steps llm, weather, rules, output
+    |       ^^^ tasks of your own may emit any action, and may answer it
 """
     )
 
@@ -216,7 +219,11 @@ def test_findings_as_json_say_the_same_in_one_message(tmp_path: Path) -> None:
     file = tmp_path / "fallback.turnout"
     file.write_text(FALLBACK, encoding="utf-8")
     found = turnout("check", file, "--json").data["problems"]
-    assert [(one["code"], one["line"], one["column"]) for one in found] == [("L021", 10, 13), ("L022", 12, 1)]
+    assert [(one["code"], one["line"], one["column"]) for one in found] == [
+        ("L021", 10, 13),
+        ("L022", 12, 1),
+        ("A017", 5, 7),
+    ]
     assert found[1]["message"].endswith("and matches whenever this one does")
     assert set(found[0]) == {"code", "severity", "file", "line", "column", "message", "hint"}
 
@@ -263,7 +270,7 @@ def test_of_a_folder_without_an_agent_all_agents_and_texts_in_it_are_checked(tmp
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "fallback.turnout").write_text(FALLBACK, encoding="utf-8")
     found = {one["code"] for one in turnout("check", tmp_path, "--json").data["problems"]}
-    assert found == {"L001", "L021", "L022"}
+    assert found == {"L001", "L021", "L022", "A017"}
 
 
 def test_a_folder_with_nothing_in_it_is_no_agent(tmp_path: Path) -> None:
@@ -272,3 +279,21 @@ def test_a_folder_with_nothing_in_it_is_no_agent(tmp_path: Path) -> None:
 
 def test_all_samples_are_clean() -> None:
     assert turnout("check", WEATHER.parent, "--strict").code == 0
+
+
+@pytest.mark.parametrize("steps", ["", "steps parser, rules, output\n"])
+def test_what_keeps_the_checks_of_a_text_from_being_run_is_told(tmp_path: Path, steps: str) -> None:
+    file = tmp_path / "x.turnout"
+    text = f'{steps}rule "A" when user says a then CONVERSATION_END\ncheck "C" turn expect rule "B" fires\n'
+    file.write_text(text, encoding="utf-8")
+    ended = turnout("check", file)
+    assert ended.code == 2
+    assert "error[C002]" in ended.out
+
+
+def test_what_is_not_looked_for_is_told_once_of_an_agent_with_tasks_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "x.turnout"
+    file.write_text('steps rules, one, two, output\nrule "A" when always then a\n', encoding="utf-8")
+    (note,) = (one for one in turnout("check", file, "--json").data["problems"] if one["code"] == "A017")
+    assert (note["severity"], note["line"], note["column"]) == ("note", 1, 14)
+    assert note["message"].startswith("`L030`, `L031`, `L032` and `L033` are not looked for")

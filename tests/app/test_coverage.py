@@ -149,3 +149,14 @@ def test_the_gaps_are_printed_with_their_places(tmp_path: Path) -> None:
     ended = turnout("test", file, "--coverage")
     assert "0 % covered: 0 of 2 rules fired, 0 of 1 conditions true, 0 of 1 conditions false, 0 of 2" in ended.out
     assert f"  {file.as_posix()}:2:25: never true: user says a(*)\n" in ended.out
+
+
+def test_what_is_asked_for_is_compared_exactly(tmp_path: Path) -> None:
+    file = tmp_path / "x.turnout"
+    text = 'rule "A" when user says a then x\ncheck "C" turn user says a expect action x\n'
+    file.write_text(text, encoding="utf-8")
+    data = turnout("test", file, "--coverage", "--json").data["coverage"]
+    exact = 100 * data["seen"] / data["of"]
+    assert data["percent"] < exact
+    assert turnout("test", file, "--fail-under", f"{data['percent'] + 0.01:.2f}").code == 0
+    assert turnout("test", file, "--fail-under", f"{data['percent'] + 0.1:.1f}").code == 1

@@ -297,3 +297,34 @@ def test_a_batch_can_come_from_standard_input(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_common_rule_set_that_does_not_load_refuses_the_batch(tmp_path: Path) -> None:
     assert refused(turnout("match", write(tmp_path / "r.json", {"rulez": 1}), "--batch", write(tmp_path / "b", {})))
+
+
+TEXT = 'rule "A" when user says a then x\nrule "B" when user says b then y\n'
+
+
+@pytest.mark.parametrize("more", [(), ("--why",)])
+def test_the_rules_may_be_a_text(tmp_path: Path, more: tuple[str, ...]) -> None:
+    rules = tmp_path / "r.turnout"
+    rules.write_text(TEXT, encoding="utf-8")
+    facts = write(tmp_path / "f.json", {"steps": [{"expressions": "b"}]})
+    ended = turnout("match", rules, "--facts", facts, "--json", *more)
+    assert (ended.code, ended.data["fired"]) == (0, ["B"])
+
+
+def test_so_they_may_for_a_batch(tmp_path: Path) -> None:
+    rules, lines = tmp_path / "r.turnout", tmp_path / "b.jsonl"
+    rules.write_text(TEXT, encoding="utf-8")
+    lines.write_text('{"steps": [{"expressions": "a"}]}\n', encoding="utf-8")
+    assert turnout("match", rules, "--batch", lines).data["fired"] == ["A"]
+
+
+def test_a_text_of_rules_that_does_not_load_is_told(tmp_path: Path) -> None:
+    rules = tmp_path / "r.turnout"
+    rules.write_text('rule "A"', encoding="utf-8")
+    assert refused(turnout("match", rules, "--facts", FACTS))
+
+
+def test_facts_alone_lack_the_rule_set() -> None:
+    ended = turnout("match", "--facts", FACTS)
+    assert refused(ended)
+    assert "the rule set is missing" in ended.err

@@ -8,7 +8,7 @@ import pytest
 
 from doors import QUESTION, WEATHER, copy_of_weather, edit
 from turnout.app import open_agent
-from turnout.engine.tasks import task
+from turnout.engine.tasks import FunctionTask, task
 from turnout.rules.errors import LoadError, UsageError
 
 
@@ -124,3 +124,13 @@ def test_an_installed_task_that_cannot_be_used_is_one_clear_message(
     installed(tmp_path, monkeypatch, module=module, points="lookup = {}:lookup")
     with pytest.raises(UsageError, match=said):
         open_agent(with_step(tmp_path, "lookup"))
+
+
+def test_a_path_with_a_slip_in_its_ending_is_asked_about() -> None:
+    with pytest.raises(UsageError, match=r"did you mean `x\.turnout`\?"):
+        open_agent("x.turnot")
+
+
+def test_one_task_that_is_no_list_is_refused() -> None:
+    with pytest.raises(UsageError, match="`tasks` is not a list"):
+        open_agent(WEATHER, tasks=FunctionTask("t", print))  # type: ignore[arg-type]

@@ -62,6 +62,15 @@ def test_checks_of_one_name_are_told_apart(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(failed=1)
 
 
+def test_what_cannot_be_printed_is_escaped(pytester: pytest.Pytester) -> None:
+    """A lone surrogate in a name or in what was expected ends no run of pytest."""
+    check = GOOD.replace("good one", "bad \\ud800 name") + '    expect say "\\ud801"\n'
+    pytester.makefile(".turnout", desk=check)
+    result = pytester.runpytest_subprocess(*OPTIONS, "-v")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*bad *ud800 name*", "*expected *ud801*"])
+
+
 def test_python_tests_stand_beside_checks(pytester: pytest.Pytester) -> None:
     pytester.makefile(".turnout", desk=GOOD)
     pytester.makepyfile("def test_it(): pass")

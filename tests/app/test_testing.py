@@ -89,7 +89,7 @@ check "weather is down, twice"
         ('caller sees "weather(*)"', ""),
         ('caller sees "cloud"', 'caller sees "Hello!" and "Weather?" and "weather(*)"'),
         ('nobody sees "cloud"', ""),
-        ('nobody sees "Hello"', "it stands in the reply and in what a model is sent and in the store"),
+        ('nobody sees "Hello"', "it stands in the reply, in what a model is sent and in the store"),
         ('rule "Hello" fires', ""),
         ('rule "Down" fires', 'rule "Hello"'),
         ('rule "Down" stays silent', ""),
@@ -157,7 +157,7 @@ def test_an_error_message_beside_a_status_lies_beneath_it(tmp_path: Path) -> Non
 def test_a_secret_in_an_error_message_that_comes_through_is_caught_wherever_it_stands(tmp_path: Path) -> None:
     turn = 'turn task weather fails error "customer 4711 is unknown" expect nobody sees "4711"'
     (failure,) = failures(tmp_path, f"{DESK}  {turn}\n")
-    for place in ("the reply", "what a model is sent", "the events", "the logs", "the store"):
+    for place in ("`taskErrors`", "what a model is sent", "the events", "the logs", "the store"):
         assert place in failure.actual
 
 
@@ -284,7 +284,7 @@ def test_a_check_that_could_never_fail_does_not_load(tmp_path: Path, turn: str, 
     text = f"{DESK}  turn {turn}\n"
     with pytest.raises(LoadError) as raised:
         failures(tmp_path, text)
-    (problem,) = raised.value.problems
+    (problem,) = (one for one in raised.value.problems if one.severity == "error")
     assert (problem.code, problem.hint, problem.line) == (code, hint, text.count("\n"))
 
 
@@ -292,7 +292,7 @@ def test_a_check_names_the_tasks_of_its_agents_steps(tmp_path: Path) -> None:
     text = 'steps rules, weather\nrule "A" when always then a\ncheck "C"\n  turn\n    task wether fails\n'
     with pytest.raises(LoadError) as raised:
         failures(tmp_path, text)
-    (problem,) = raised.value.problems
+    problem = next(one for one in raised.value.problems if one.severity == "error")
     assert (problem.code, problem.line, problem.column) == ("C001", 5, 10)
     assert problem.hint == "did you mean `weather`?"
 
@@ -317,17 +317,68 @@ def test_checks_that_pass_end_with_0_and_one_that_fails_with_1(tmp_path: Path) -
     assert ended.code == 1
     assert f'{file.as_posix()}:3:20: failed: check "1", turn 1\n' in ended.out
     assert "  expected  action b\n  actual    action a\n" in ended.out
-    assert ended.err == "1 of 2 checks failed\n"
+    assert ended.out.endswith(": 1 of 2 checks failed\n")
 
 
-def test_all_that_does_not_load_is_told_at_once_and_nothing_is_run(tmp_path: Path) -> None:
-    written(tmp_path, "action b")
+def test_where_nothing_loads_all_of_it_is_told_at_once(tmp_path: Path) -> None:
     for name in ("y", "z"):
         (tmp_path / f"{name}.turnout").write_text('rule "A"', encoding="utf-8")
     ended = turnout("test", tmp_path)
     assert (ended.code, ended.out) == (2, "")
     assert "y.turnout" in ended.err
     assert "z.turnout" in ended.err
+
+
+def test_a_file_that_does_not_load_keeps_no_other_from_being_run(tmp_path: Path) -> None:
+    written(tmp_path, "action b")
+    (tmp_path / "y.turnout").write_text('rule "A"', encoding="utf-8")
+    ended = turnout("test", tmp_path, "--junit", tmp_path / "r.xml")
+    assert ended.code == 2
+    assert "y.turnout" in ended.err
+    assert "1 of 1 check failed" in ended.out
+    (problem,) = turnout("test", tmp_path, "--json").data["problems"]
+    assert problem["severity"] == "error"
+    suite, broken = ET.parse(tmp_path / "r.xml").getroot()
+    assert (suite.get("errors"), broken.get("errors"), broken[0][0].tag) == ("0", "1", "error")
+
+
+@pytest.mark.parametrize(
+    ("turns", "code", "column"),
+    [
+        ('turn "x"', "C006", 1),
+        ('turn "x" expect action a turn "x"', "C006", 36),
+        ('turn "x" expect no action b', "C007", 20),
+        ('turn "x" expect nobody sees ""', "C008", 20),
+        ('turn "x" turn "x" expect no action a', None, 0),
+        ('turn "x" task t fails expect no action b', None, 0),
+        ('turn "x" expect no action task_failed_t expect no action CONVERSATION_END', None, 0),
+    ],
+)
+def test_a_check_that_can_never_fail_is_told(tmp_path: Path, turns: str, code: str | None, column: int) -> None:
+    file = tmp_path / "x.turnout"
+    file.write_text(f'rule "A" when user says a then a\ncheck "C" {turns}\n', encoding="utf-8")
+    found = [(one.code, one.severity, one.line, one.column) for one in read_suite(file).warnings]
+    assert found == ([(code, "warning", 2, column)] if code else [])
+    ended = turnout("test", file)
+    assert (code is None) or f"warning[{code}]" in ended.err
+
+
+def test_a_file_counts_once_by_whatever_paths_it_is_named(tmp_path: Path) -> None:
+    file = written(tmp_path, "action a")
+    assert len(turnout("test", file, tmp_path / "." / ".." / tmp_path.name, "--json").data["checks"]) == 1
+
+
+def test_the_total_is_told_of_several_files_only(tmp_path: Path) -> None:
+    file = written(tmp_path, "action a")
+    assert turnout("test", file).err == ""
+    assert turnout("test", file, written(tmp_path, "action a", name="y.turnout")).err == "2 checks passed\n"
+
+
+def test_the_logs_are_searched_and_not_shown(tmp_path: Path) -> None:
+    text = f'{DESK}  turn task weather fails error "e-1" expect operator sees "e-2"\n'
+    (failure,) = failures(tmp_path, text)
+    assert "e-1" in failure.actual
+    assert "failed" not in failure.actual.replace("failed:", "")
 
 
 def test_a_folder_is_searched_but_for_hidden_folders(tmp_path: Path) -> None:
@@ -337,7 +388,8 @@ def test_a_folder_is_searched_but_for_hidden_folders(tmp_path: Path) -> None:
     written(inner, "action a")
     written(hidden, "action b")
     ended = turnout("test", tmp_path)
-    assert (ended.code, ended.err) == (0, "1 check passed\n")
+    assert (ended.code, ended.err) == (0, "")
+    assert "1 check passed" in ended.out
 
 
 @pytest.mark.parametrize("name", ["", "none.turnout"])
@@ -382,3 +434,9 @@ def test_junit_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     ended = turnout("test", tmp_path, "--junit", tmp_path / "none" / "results.xml")
     assert ended.code == 2
     assert "cannot be written" in ended.err
+
+
+def test_the_short_name_of_a_step_is_asked_about_in_faults(tmp_path: Path) -> None:
+    text = 'steps parser, rules\nrule "A" when always then a\ncheck "C" turn task rules fails expect action a\n'
+    with pytest.raises(LoadError, match=r"did you mean `ai\.labs\.behavior`\?"):
+        failures(tmp_path, text)

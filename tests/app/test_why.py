@@ -90,8 +90,9 @@ def test_rules_behind_one_that_fired_are_told_with_it(tmp_path: Path) -> None:
     text, data = why(tmp_path, rules, strategy="executeUntilFirstSuccess")
     assert text.splitlines() == [
         '  not reached, because "First" of their group fired first',
-        "    conditions hold         Second, Fourth",
-        "    conditions do not hold  Third",
+        "    Second  conditions hold; nothing would make it fire",
+        "    Fourth  conditions hold; nothing would make it fire",
+        "    Third   conditions do not hold; nothing would make it fire",
     ]
     assert [(one["rule"], one["verdict"], one["behind"]) for one in data] == [
         (name, "not reached", "First") for name in ("Second", "Fourth", "Third")
@@ -270,3 +271,10 @@ def test_a_rule_that_was_not_asked_cannot_be_explained() -> None:
     turn = asyncio.run(open_agent(WEATHER).conversation().say("hello"))
     with pytest.raises(UsageError, match="no rule `Weather in a cit` was asked"):
         explain(turn, "Weather in a cit")
+
+
+def test_of_a_rule_that_was_not_reached_it_is_told_what_would_have_to_change(tmp_path: Path) -> None:
+    text, _ = why(
+        tmp_path, {"First": [condition("negation", action("x"))], "Second": []}, strategy="executeUntilFirstSuccess"
+    )
+    assert text.splitlines()[1:] == ["    Second  conditions hold; needed: action x this turn"]

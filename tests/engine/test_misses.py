@@ -136,6 +136,16 @@ def test_what_held_by_an_answer_that_has_to_change_is_told_as_well() -> None:
     assert change(model, Step(actions=["a"])).answers == expected
 
 
+def test_what_a_change_takes_away_and_has_to_stay_counts() -> None:
+    """Without "hi" now, "hi" in any turn would have to come from elsewhere: that is two answers."""
+    hi = {"expressions": "hi"}
+    model = rule_set(
+        [condition("inputmatcher", **hi), context("b", "1")], [condition("inputmatcher", **hi, occurrence="anyStep")]
+    )
+    step = Step(expressions="hi", context={"b": ContextEntry("string", "1")})
+    assert change(model, step, rule="r1") == Change(answers=(Answer(q.ContextText("b", "1"), False),), exact=True)
+
+
 def test_a_formula_with_too_many_ways_is_answered_without_a_promise() -> None:
     ways = [either(*(action(f"a{row}x{place}") for place in range(10))) for row in range(8)]
     found = change(rule_set(ways))

@@ -120,6 +120,52 @@ def test_a_slip_is_told_in_words(text: str, expected: str):
     assert told(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "wrong", "right"),
+    [
+        ('rule "A" when context a is "x" or "y" then z', 'context a is "x" or "y"', ""),
+        ('rule "A" when context a at b.c is "x" or "y" or "z" then z', 'context a at b.c is "x" or "y" or "z"', ""),
+        ('rule "A" when user says hi(a, 2) or hello then z', "user says hi(a, 2) or hello", ""),
+        ('rule "A" when any of ( user says hi or hello ) then z', "user says hi or hello", ""),
+        ('rule "A" when user says hi or "a b" or action b then z', 'user says hi or "a b" or action b', ""),
+        ('rule "A" when user says hi or b(2) and action b then z', "user says hi or b(2)", ""),
+        ('rule "A" when action a or b this turn then z', "action a or b this turn", ""),
+        ('rule "A" when context x is not "y" then z', 'context x is not "y"', ""),
+        ('output x say "a" after 0.5 s', "0.5 s", ""),
+        ('output x say "a" after 1.25 minutes', "1.25 minutes", ""),
+        ("steps parser within 2 seconds, rules", "2 seconds", ""),
+        ("steps parser words.json, rules", "words.json", '"words.json"'),
+        ('check "c" turn expect no say', "expect no say", ""),
+        ('check "c" turn expect rule "A" does not fire', "does not fire", ""),
+        ('check "c" turn task t succeeds', "succeeds", ""),
+        ('rule "A" when context.tier is "x" then z', "context.tier", ""),
+    ],
+)
+def test_what_is_advised_is_a_text_of_the_language(text: str, wrong: str, right: str):
+    """Who follows the advice meets no second error."""
+    (problem,) = problems(text)
+    advised = right or problem.hint.removeprefix("write `").removesuffix("`")
+    assert problems(text.replace(wrong, advised)) == []
+
+
+def test_a_misspelt_condition_is_no_half_of_the_one_before():
+    (problem,) = problems('rule "A" when user says hi and actoin b then z')
+    assert problem.message == "unexpected word `actoin`"
+
+
+@pytest.mark.parametrize("behind", ["user", "action", "or", "then", ")", "not"])
+def test_a_condition_that_only_begins_is_no_half_of_the_one_before(behind: str):
+    assert all("its subject" not in problem.hint for problem in problems(f'rule "A" when user says hi or {behind}'))
+
+
+def test_conditions_nested_too_deep_are_told_of_their_rule():
+    text = 'rule "A"\n  when ' + "any of ( " * 60 + "action a" + " )" * 60 + '\n  then b\nrule "B" when always then c'
+    (problem,) = problems(text)
+    assert (problem.code, problem.line, problem.column) == ("S005", 1, 6)
+    assert problem.message == "conditions stand more than 50 deep inside one another"
+    assert heads(text) == ["rule B"]
+
+
 def test_every_code_of_the_parser_is_explained_and_has_a_slip():
     used = set(re.findall(r"error\[(R\d+)\]", "".join(expected for _, expected in [*SLIPS, *GOLDEN.items()])))
     assert used == CODES.keys() - {"R009", "R013"}
@@ -310,7 +356,14 @@ def sound(text: str | bytes) -> None:
     assert places == sorted(places)
 
 
-@given(st.binary(max_size=60) | st.text(max_size=60) | JUMBLE)
+BEGINNINGS = (
+    *('rule "A" when user says hi or', 'rule "A" when context c is "x" and', 'check "c" turn expect'),
+    *("steps parser", 'output x say "a" after 1', 'output x quick reply "a"'),
+)
+BEGUN = st.tuples(st.sampled_from(BEGINNINGS), JUMBLE).map(" ".join)
+
+
+@given(st.binary(max_size=60) | st.text(max_size=60) | JUMBLE | BEGUN)
 @settings(max_examples=150)
 def test_any_bytes_are_read_or_told(text: str | bytes):
     sound(text)
@@ -330,7 +383,13 @@ def test_any_edit_of_a_program_is_read_or_told(text: str):
 
 
 @pytest.mark.soak
-@given(st.binary(max_size=200) | st.text(max_size=200) | JUMBLE | st.lists(EDITS, min_size=1, max_size=8).map(edited))
+@given(
+    st.binary(max_size=200)
+    | st.text(max_size=200)
+    | JUMBLE
+    | BEGUN
+    | st.lists(EDITS, min_size=1, max_size=8).map(edited)
+)
 @settings(max_examples=20_000)
 def test_any_text_is_read_or_told(text: str | bytes):
     sound(text)

@@ -3,7 +3,9 @@
 import pytest
 
 from turnout.grammar.comments import moved
-from turnout.grammar.fmt import format_text
+from turnout.grammar.fmt import format_text, read_alike
+from turnout.grammar.parser import source
+from turnout.grammar.recover import read_items
 from turnout.rules.errors import LoadError
 
 
@@ -75,6 +77,32 @@ def test_comments_stay_with_what_they_are_about() -> None:
         "output a  # end\n"
         "# the last\n"
     )
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        'check "c"\n  turn user says hi\n    task weather fails status 503  # why\n    given context a "1"\n',
+        'rule "A" with n 1e4  # four\n  when always\n  then a\n',
+        'rule "A" with n -2.5  # less\n  when always\n  then a\n',
+        'set x [-1.5e-7,  # one\n  22, {"a":  # key\n  30}]\n',
+        'output a from the 12th  # count\n  time\n  say "x" after 500  # a while\n  ms\n',
+    ],
+)
+def test_a_comment_never_stands_inside_a_number(item: str) -> None:
+    laid_out = format_text(item)
+    comment = item[item.index("#") :].partition("\n")[0]
+    assert comment in laid_out
+    assert read_alike(read_items(source(item))[0], laid_out)
+    assert format_text(laid_out) == laid_out
+
+
+def test_texts_that_read_to_other_items_are_not_alike() -> None:
+    """The formatter writes nothing that does not read back to the same items."""
+    text = read_items(source('rule "A" when always then a, b'))[0]
+    assert read_alike(text, 'rule "A"  # why\n  when always\n  then a, b\n')
+    assert not read_alike(text, 'rule "A"\n  when always\n  then b, a\n')
+    assert not read_alike(text, 'rule "A"\n  when always\n  then a b\n')
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])

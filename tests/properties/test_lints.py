@@ -71,7 +71,7 @@ def test_a_rule_that_is_said_never_to_fire_does_not(
 
 @pytest.mark.soak
 @given(st.one_of(alike(), rule_sets()), conversations, properties, surroundings)
-@settings(max_examples=5_000, deadline=None)
+@settings(max_examples=1_500, deadline=None)
 def test_a_rule_that_is_said_never_to_fire_does_not_in_many_conversations(
     rule_set: RuleSet, conversation: list[Step], values: dict[str, Any], around: Surroundings
 ) -> None:
@@ -106,7 +106,7 @@ def test_what_an_answer_entails_holds_and_what_it_rules_out_does_not(
 
 @pytest.mark.soak
 @given(st.lists(leaves, min_size=10, max_size=40), conversations, properties, surroundings)
-@settings(max_examples=5_000, deadline=None)
+@settings(max_examples=1_500, deadline=None)
 def test_so_it_is_in_many_conversations(
     conditions: list[dict[str, Any]], conversation: list[Step], values: dict[str, Any], around: Surroundings
 ) -> None:
@@ -221,6 +221,6 @@ def test_a_failure_reaches_no_rule_that_is_said_to_be_out_of_reach(
 
 @pytest.mark.soak
 @given(failing_agents(), st.sampled_from("vw"))
-@settings(max_examples=5_000, deadline=None)
+@settings(max_examples=1_500, deadline=None)
 def test_nor_does_it_in_many_turns(made: tuple[AgentDefinition, dict[int, BaseException | None]], value: str) -> None:
     run_and_compare(*made, value)

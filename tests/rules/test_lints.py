@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from turnout.grammar.program import agent_of_program, read_program
 from turnout.rules.errors import Problem
 from turnout.rules.folders import read_agent
 from turnout.rules.lints import Report, lint_agent, lint_document
+from turnout.rules.lints.survey import SHORT_TASKS
 from turnout.rules.outputs import OutputSet
 from turnout.rules.reading import read_document
 from turnout.rules.rulesets import RuleSet
@@ -140,6 +142,13 @@ class TestFailuresAskedInVain:
             rule("Sorry", on_failure(occurrence=occurrence)), rule("Too", on_failure(occurrence="lastStep"))
         )
         assert "L001" not in sketch.codes()
+
+    def test_a_row_of_failures_still_holds_in_the_rules_of_the_next_turn(self, sketch: Sketch) -> None:
+        sketch.policy = {"enabled": True}
+        sketch.rules = rules(rule("Sorry", outcome(minConsecutive="2")))
+        assert "L001" not in sketch.codes()
+        sketch.rules = rules(rule("Sorry", outcome(minConsecutive="1")))
+        assert "L001" in sketch.codes()
 
     def test_without_a_policy_a_failure_adds_no_action(self, sketch: Sketch) -> None:
         sketch.policy = {}
@@ -655,3 +664,56 @@ def test_of_agents_that_worked_for_years_only_unanswered_failures_are_told(folde
     found: tuple[Problem, ...] = lint_agent(read_agent(folder)).problems
     assert {problem.code for problem in found} <= {"L002"}
     assert bool(found) == any(folder.rglob("*.httpcalls.json"))
+
+
+class TestStepsOfATextThatLeaveSomethingOut:
+    TEXT = """\
+policy
+  continue after failure
+steps {steps}
+rule "Hello" when user says greeting(*) then greet
+rule "Down" when task ai.labs.httpcalls failed then sorry
+output greet say "Hi!"
+output sorry say "Sorry."
+"""
+    CALLS = 'httpcalls "x.httpcalls.json"'
+
+    def found(self, folder: Path, steps: str) -> list[Problem]:
+        (folder / "x.httpcalls.json").write_text('{"targetServerUrl": "http://127.0.0.1:9", "httpCalls": []}')
+        file = folder / "x.turnout"
+        return list(
+            lint_agent(agent_of_program(read_program(self.TEXT.format(steps=steps), file.as_posix()), file)).problems
+        )
+
+    @pytest.mark.parametrize(
+        ("steps", "missing"),
+        [
+            (f"parser, {CALLS}, output", "`rules`"),
+            (f"parser, rules, {CALLS}", "`output`"),
+            (f"rules, {CALLS}, output", "`parser`"),
+            (f"rules, {CALLS}", "`parser` and `output`"),
+            (f"parser, {CALLS}", "`rules` and `output`"),
+        ],
+    )
+    def test_it_is_told_once_and_not_what_follows_from_it(self, tmp_path: Path, steps: str, missing: str) -> None:
+        (found,) = self.found(tmp_path, steps)
+        assert (found.code, found.line, found.column) == ("L027", 3, 7)
+        assert found.message == f"the steps leave out {missing}"
+
+    def test_with_all_of_them_there_is_nothing_to_tell(self, tmp_path: Path) -> None:
+        assert self.found(tmp_path, f"parser, rules, {self.CALLS}, output") == []
+
+    def test_a_task_from_outside_may_tell_what_was_meant(self, tmp_path: Path) -> None:
+        codes = {one.code for one in self.found(tmp_path, f"own, rules, {self.CALLS}, output")}
+        assert "L027" not in codes
+
+
+def test_the_short_name_of_a_step_is_no_task(sketch: Sketch) -> None:
+    sketch.rules = rules(rule("Sorry", outcome("output")))
+    found = next(one for one in sketch.report().problems if one.code == "L021")
+    assert found.hint.startswith("did you mean `ai.labs.output`?")
+
+
+def test_texts_know_the_same_short_names() -> None:
+    program = read_program(f"steps {', '.join(SHORT_TASKS)}\n")
+    assert [step.type for step in program.workflow.model.workflow_steps] == list(SHORT_TASKS.values())
