@@ -80,12 +80,12 @@ def match(rules: Path, facts: Path, *, why: bool, as_json: bool) -> int:
         document = read(FactsFile, read_file(facts), facts.as_posix())
     if problems:
         raise LoadError(problems)
+    print_problems(problem for problem in (*notes, *document.notes) if problem.severity == "warning")
     result = matched(Matcher(rule_set), document.model, why=why)
     if as_json:
         reasons = {"notReached": _names(result.unreached), "why": [missed_data(miss) for miss in result.misses]}
         print_json(result.data() | (reasons if why else {}))
         return 0
-    print_problems(problem for problem in (*notes, *document.notes) if problem.severity == "warning")
     _print(result)
     return 0
 

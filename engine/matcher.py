@@ -16,7 +16,7 @@ from ..rules.reading import collector_paused
 from ..rules.rulesets import RuleSet
 from .facts import Facts
 from .index import Index
-from .ruleset import MOST_OPEN_TESTS, MOST_RULES, MOST_TESTS, Cost, Member, Ruleset, cost_of
+from .ruleset import MOST_OPEN_TESTS, MOST_RULES, MOST_TESTS, MOST_TRUE, Cost, Member, Ruleset, cost_of
 
 _log = logging.getLogger(__name__)
 
@@ -27,11 +27,10 @@ _REMEMBERED_RULES = 500_000  # true rules in all remembered answers: an answer c
 class Answer:
     """Which rules are true (`true`, by position in the rule set, ascending), and what that makes of each group.
 
-    `fired` holds the positions of the rules that fire, by their groups' strategies, in file order; `names` their names,
-    and `actions` what they emit.
+    `fired` holds the positions of the rules that fire, by their groups' strategies, in file order; `names` their names.
     """
 
-    __slots__ = ("_compiled", "actions", "fired", "names", "true")
+    __slots__ = ("_compiled", "fired", "names", "true")
 
     def __init__(self, compiled: CompiledRuleSet, true: tuple[int, ...]) -> None:
         self._compiled = compiled
@@ -39,7 +38,11 @@ class Answer:
         self.fired = tuple(compiled.chosen(true))
         rules = compiled.rules
         self.names = tuple([rules[position].name for position in self.fired])
-        self.actions = tuple([action for position in self.fired for action in rules[position].actions])
+
+    @property
+    def actions(self) -> list[str]:
+        """What the rules that fire emit, in order."""
+        return [action for position in self.fired for action in self._compiled.rules[position].actions]
 
     @property
     def failed(self) -> tuple[int, ...]:
@@ -130,7 +133,8 @@ class Matcher:
     def _asked(self, true: frozenset[int]) -> Answer:
         watching = self._watching
         asked = {number for atom in true & watching.keys() for number in watching[atom]}
-        asked.update(self._always)
+        if self._always:
+            asked.update(self._always)
         rules: Iterable[int] = self._nothing
         if asked:
             with self._lock:
@@ -167,11 +171,11 @@ class Matcher:
         pack = _Pack()
         for rule in sorted(range(len(triggers)), key=lambda rule: min(triggers[rule] or (0,))):
             formula = compiled.formulas[rule]
-            cost = cost_of(formula)
-            if not pack.has_room(cost):
+            member, cost = Member(rule, formula, find.default(formula), triggers[rule]), cost_of(formula)
+            if not pack.has_room(member, cost):
                 self._add(pack)
                 pack = _Pack()
-            pack.add(Member(rule, formula, find.default(formula), triggers[rule]), cost)
+            pack.add(member, cost)
         self._add(pack)
 
     def _add(self, pack: "_Pack") -> None:
@@ -185,23 +189,31 @@ class Matcher:
 
 
 class _Pack:
-    """The rules of one ruleset while they are collected."""
+    """The rules of one ruleset while they are collected. `triggers` counts the rules that each of them wakes."""
 
-    __slots__ = ("any_atom", "beyond", "default_true", "open_tests", "tests", "triggers", "within")
+    __slots__ = ("any_atom", "beyond", "default_true", "open_tests", "tests", "together", "triggers", "within")
 
     def __init__(self) -> None:
         self.within: list[Member] = []
         self.beyond: list[tuple[int, Formula]] = []
         self.default_true: list[int] = []
-        self.triggers: set[int] = set()
-        self.any_atom = False
+        self.triggers: dict[int, int] = {}
+        self.together = 0
+        self.any_atom = 0
         self.tests = self.open_tests = 0
 
-    def has_room(self, cost: Cost | None) -> bool:
+    def has_room(self, member: Member, cost: Cost | None) -> bool:
         if len(self.within) + len(self.beyond) >= MOST_RULES:
             return False
-        return cost is None or (
-            self.tests + cost.tests <= MOST_TESTS and self.open_tests + cost.open_tests <= MOST_OPEN_TESTS
+        if cost is None:
+            return True
+        # How many can be true at once is not known: those that are by default, and those that one trigger wakes.
+        woken = max((self.triggers.get(trigger, 0) + 1 for trigger in member.triggers or ()), default=1)
+        at_once = len(self.default_true) + self.any_atom + max(self.together, woken)
+        return (
+            at_once < MOST_TRUE
+            and self.tests + cost.tests <= MOST_TESTS
+            and self.open_tests + cost.open_tests <= MOST_OPEN_TESTS
         )
 
     def add(self, member: Member, cost: Cost | None) -> None:
@@ -214,6 +226,7 @@ class _Pack:
         if member.default:
             self.default_true.append(member.number)
         if member.triggers is None:
-            self.any_atom = True
-        else:
-            self.triggers |= member.triggers
+            self.any_atom += 1
+        for trigger in member.triggers or ():
+            self.triggers[trigger] = count = self.triggers.get(trigger, 0) + 1
+            self.together = max(self.together, count)

@@ -14,7 +14,8 @@ import durable_rules_engine as durable
 
 from ..rules.formulas import Circuit, Formula
 
-MOST_RULES = 60  # 65 rules of one ruleset that are true at once are refused
+MOST_RULES = 100
+MOST_TRUE = 60  # 65 rules of one ruleset that are true at once are refused
 MOST_OPEN_TESTS = 40  # absent properties and branches of an OR wait while a fact is evaluated: past 64 it fails
 MOST_OPEN_TESTS_OF_RULE = 20
 MOST_OPERATORS = 12
