@@ -12,6 +12,8 @@ from ..spelling import nearest
 from .found import Found, Telling, Words, named
 from .survey import FAILED, SHORT_TASKS, SPECIAL, FailureAsked, Survey, SurveyedRule, SurveyedSet
 
+OUTPUT = "ai.labs.output"
+
 
 def failure_findings(survey: Survey, sources: Sequence[Written]) -> Iterator[Found]:
     """What an agent asks about failures in vain, and what it leaves unanswered."""
@@ -199,7 +201,9 @@ def _circular(survey: Survey) -> Iterator[Found]:
                         code="L003",
                         message=f"rule {named(rule.rule.name)} answers the failure of task `{task}` with that task",
                         why=f"nothing else answers {listed(wanted)}",
-                        hint=f"add an output for {listed(wanted[:1])}, or emit another action",
+                        hint="leave it to `taskErrors`: what failed can say nothing"
+                        if task == OUTPUT
+                        else f"add an output for {listed(wanted[:1])}, or emit another action",
                         model=surveyed.rule_set,
                         at=(*rule.at, "actions"),
                     )
@@ -217,10 +221,13 @@ def _answered(rule: SurveyedRule) -> set[str]:
 
 def _needs(survey: Survey, action: str, task: str) -> bool:
     """Whether only the one step of `task` can do something about `action`."""
-    if action in survey.said or action in survey.matched or len(survey.task_ids[task]) > 1:
+    if action in survey.matched or len(survey.task_ids[task]) > 1:
         return False
     callers = survey.called.get(action, set()) | survey.called.get("*", set())
-    return {survey.steps[place].task for place in [*callers, *survey.brought]} == {task}
+    doers = {survey.steps[place].task for place in [*callers, *survey.brought]}
+    if action in survey.said:
+        doers.add(OUTPUT)
+    return doers == {task}
 
 
 def _dropped(survey: Survey) -> Iterator[Found]:

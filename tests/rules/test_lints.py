@@ -248,6 +248,14 @@ class TestFallbacks:
     def test_a_fallback_that_needs_the_failed_task_is_found(self, calling: Sketch) -> None:
         assert calling.codes() == ["L003"]
 
+    def test_what_the_output_step_says_is_no_answer_to_its_own_failure(self, calling: Sketch) -> None:
+        calling.steps = ["rules", "output"]
+        calling.rules = rules(rule("Sorry", on_failure("ai.labs.output"), emits="hi"))
+        calling.outputs = ["hi"]
+        assert "L003" in calling.codes()
+        calling.steps = ["rules", "output", "output"]
+        assert "L003" not in calling.codes()
+
     def test_a_fallback_that_says_something_as_well_is_none(self, calling: Sketch) -> None:
         calling.rules = rules(rule("Sorry", on_failure(CALLS), emits="ask_again hi"))
         calling.outputs = ["hi"]
