@@ -12,11 +12,11 @@ __all__ = ["explain", "open_agent"]
 def __getattr__(name: str) -> object:
     # Late, because `turnout --help` needs neither the models nor the rule engine, and both take a while.
     if name == "open_agent":
-        from .agents import open_agent  # noqa: PLC0415
+        from .agents import open_agent  # noqa: PLC0415 - late: quick start
 
         return open_agent
     if name == "explain":
-        from .reasons import explain  # noqa: PLC0415
+        from .reasons import explain  # noqa: PLC0415 - late: quick start
 
         return explain
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

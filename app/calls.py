@@ -44,7 +44,7 @@ def told(work: Callable[_Arguments, int]) -> Callable[_Arguments, int]:
 
 def refused(error: LoadError | UsageError | ClosedError, *, as_json: bool) -> int:
     """Say what cannot be done; the exit code."""
-    from .printing import print_json, print_problems, print_refusal, refusal_data  # noqa: PLC0415
+    from .printing import print_json, print_problems, print_refusal, refusal_data  # noqa: PLC0415 - late: quick start
 
     if isinstance(error, LoadError):
         if as_json:

@@ -137,7 +137,7 @@ def run(
 
     With --json, a turn is an object on a line of its own. Exits with 1 if a turn ended in ERROR.
     """
-    from . import run as door  # noqa: PLC0415
+    from . import run as door  # noqa: PLC0415 - late: quick start
 
     return door.run(
         agent,
@@ -168,7 +168,7 @@ def match(
     as_json: Json = False,
 ) -> int:
     """Tell which rules fire for a conversation given as facts."""
-    from . import match as door  # noqa: PLC0415
+    from . import match as door  # noqa: PLC0415 - late: quick start
 
     if batch is not None:
         if facts is not None or why:
@@ -195,7 +195,7 @@ def check(
 
     Nothing is run. Exits with 2 if something does not load.
     """
-    from . import check as door  # noqa: PLC0415
+    from . import check as door  # noqa: PLC0415 - late: quick start
 
     return door.check(paths, strict=strict, as_json=as_json)
 
@@ -213,7 +213,7 @@ def fmt(
 
     Comments and the order of things are kept. Exits with 2 if a text cannot be read.
     """
-    from . import fmt as door  # noqa: PLC0415
+    from . import fmt as door  # noqa: PLC0415 - late: quick start
 
     return door.fmt(paths, check=check, fix=fix, as_json=as_json)
 
@@ -237,7 +237,7 @@ def convert(
 
     With --prove, exits with 1 if the way back leads to something else.
     """
-    from . import convert as door  # noqa: PLC0415
+    from . import convert as door  # noqa: PLC0415 - late: quick start
 
     return door.convert(file, to=to, prove=prove, as_json=as_json, out=out, force=force)
 
@@ -260,7 +260,7 @@ def run_checks(
 
     No task does I/O: the checks say what fails and what is answered. Exits with 1 if a check fails.
     """
-    from . import test as door  # noqa: PLC0415
+    from . import test as door  # noqa: PLC0415 - late: quick start
 
     return door.run_checks(paths, coverage=coverage, fail_under=fail_under, junit=junit, as_json=as_json)
 
@@ -273,8 +273,8 @@ def schema(
     as_json: Annotated[bool, typer.Option("--json", help="On one line.")] = False,
 ) -> int:
     """Print the JSON Schema of a kind of file, for editors."""
-    from ..rules.schemas import schema  # noqa: PLC0415
-    from .printing import print_json  # noqa: PLC0415
+    from ..rules.schemas import schema  # noqa: PLC0415 - late: quick start
+    from .printing import print_json  # noqa: PLC0415 - late: quick start
 
     print_json(schema(kind), indent=None if as_json else 2)
     return 0

@@ -52,7 +52,7 @@ def convert(file: Path, *, to: str, prove: bool, as_json: bool, out: Path | None
         form = {"text": made.form} if to == "text" else made.form
         proof = {"equal": made.equal, "quirks": list(made.quirks)} if prove else {}
         problems = [problem_data(problem) for problem in made.problems]
-        print_json({**form, **proof, "dropped": list(made.dropped), "problems": problems})  # type: ignore[dict-item]
+        print_json({**form, **proof, "dropped": list(made.dropped), "problems": problems})  # type: ignore[dict-item]  # printable
     else:
         if out is None:
             _print(made, prove=prove)

@@ -148,7 +148,7 @@ def _opened(path: Path) -> IO[bytes]:
     if str(path) == "-":
         if sys.stdin is None:
             raise UsageError("standard input is closed", "name a file")
-        return nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
+        return nullcontext(sys.stdin.buffer)  # type: ignore[return-value]  # stdin is read as bytes
     try:
         return path.open("rb")
     except OSError as error:

@@ -23,7 +23,7 @@ def printer(*, talk: bool = False) -> Console:
     """What prints to stdout, or `talk` to stderr; in colour on a terminal, unless `NO_COLOR` is set."""
     colour = None if os.environ.get("NO_COLOR") else "auto"
     stream = sys.stderr if talk else results()
-    return Console(file=stream, color_system=colour, highlight=False, markup=False, emoji=False)  # type: ignore[arg-type]
+    return Console(file=stream, color_system=colour, highlight=False, markup=False, emoji=False)  # type: ignore[arg-type]  # a fixed name
 
 
 def plain(text: str) -> str:

@@ -25,8 +25,8 @@ class CheckFile(pytest.File):
 
     def collect(self) -> "Iterator[CheckItem]":
         """Collect an item for each check; a text that does not load is an error with all of its problems."""
-        from ..rules.errors import LoadError  # noqa: PLC0415
-        from .testing import read_suite  # noqa: PLC0415
+        from ..rules.errors import LoadError  # noqa: PLC0415 - late: pytest loads this plugin in every run
+        from .testing import read_suite  # noqa: PLC0415 - late: pytest loads this plugin in every run
 
         try:
             suite = read_suite(self.path)
@@ -56,13 +56,13 @@ class CheckItem(pytest.Item):
     """A check as a test."""
 
     def __init__(self, *, suite: "Suite", number: int, **rest: object) -> None:
-        super().__init__(**rest)  # type: ignore[arg-type]
+        super().__init__(**rest)  # type: ignore[arg-type]  # pytest's own arguments, passed on
         self._suite = suite
         self._check = suite.checks[number]
 
     def runtest(self) -> None:
         """Run the check; raises `CheckFailedError`."""
-        from .testing import run_check  # noqa: PLC0415
+        from .testing import run_check  # noqa: PLC0415 - late: pytest loads this plugin in every run
 
         result = run_check(self._suite, self._check)
         if result.failures:

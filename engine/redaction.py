@@ -120,7 +120,7 @@ def _limit(found: re.Match[str], quotes: Sequence[int], length: int) -> int | No
 
 def _end_of_value(text: str, start: int, limit: int, escapes: int, quote: str) -> int:
     """Where a quoted value ends: before the quote that closes it, or one that closes what is around it."""
-    end = _content(min(_level(escapes), 255), quote).match(text, start, limit).end()  # type: ignore[union-attr]
+    end = _content(min(_level(escapes), 255), quote).match(text, start, limit).end()  # type: ignore[union-attr]  # always
     ahead = _QUOTE_AHEAD.match(text, end, limit)
     return end + len(ahead[1]) - _level(len(ahead[1])) if ahead else end
 

@@ -30,10 +30,10 @@ class Builder(Conditions, Checks):
 
     # tokens
 
-    def NAME(self, token: Token) -> Token:  # noqa: N802
+    def NAME(self, token: Token) -> Token:  # noqa: N802 - named after the terminal
         return token if token.isascii() else token.update(value=normalize("NFC", token))
 
-    def STRING(self, token: Token) -> Token:  # noqa: N802
+    def STRING(self, token: Token) -> Token:  # noqa: N802 - named after the terminal
         if "\\" not in token:
             return token.update(value=token[1:-1])
         try:

@@ -58,7 +58,7 @@ def documents(items: Iterable[Item], *, comments: bool = False) -> Documents:
             case "rule":
                 if not groups:
                     groups.append({})
-                groups[-1].setdefault("rules", []).append(entries)  # type: ignore[attr-defined]
+                groups[-1].setdefault("rules", []).append(entries)  # type: ignore[attr-defined]  # by its form
             case "output":
                 listed.append(entries)
     # A document needs one key of its kind, else it is taken for something else.
@@ -137,9 +137,9 @@ def _output_items(document: Mapping[str, object]) -> Iterator[Item]:
 def _item(kind: str, entries: Entries) -> Item:
     comments = _read_comments(entries.get(COMMENTS))
     if comments is None:
-        return Item(kind=kind, entries=entries)  # type: ignore[arg-type]
+        return Item(kind=kind, entries=entries)  # type: ignore[arg-type]  # by its form
     rest = {key: item for key, item in entries.items() if key != COMMENTS}
-    return Item(kind=kind, entries=rest, comments=comments)  # type: ignore[arg-type]
+    return Item(kind=kind, entries=rest, comments=comments)  # type: ignore[arg-type]  # by its form
 
 
 def _read_comments(written: object) -> tuple[Comment, ...] | None:
@@ -205,7 +205,7 @@ def _kept(what: str, entries: Entries, **inner: Callable[[Entries], object]) -> 
     kept = {key: item for key, item in entries.items() if key not in absent or not _is_one(item, absent[key])}
     for key, normalised in inner.items():
         if key in kept:
-            kept[key] = [normalised(one) for one in kept[key]]  # type: ignore[attr-defined]
+            kept[key] = [normalised(one) for one in kept[key]]  # type: ignore[attr-defined]  # by its form
     return kept
 
 
@@ -222,7 +222,7 @@ def _rule(entries: Entries) -> Entries:
 
 
 def _condition(entries: Entries) -> Entries:
-    configs: Entries = entries.get("configs") or {}  # type: ignore[assignment]
+    configs: Entries = entries.get("configs") or {}  # type: ignore[assignment]  # by its form
     texts = {key: _text(item) for key, item in configs.items() if item is not None}
     if entries["type"] == "connector" and isinstance(operator := texts.get("operator"), str):
         texts["operator"] = operator.upper()
@@ -273,7 +273,7 @@ def _offset(document: object, spot: Spot) -> int:
     for index, step in enumerate(spot.pointer):
         try:
             key = next((key for key in document if key == step), None) if isinstance(document, dict) else None
-            document = document[step]  # type: ignore[index]
+            document = document[step]  # type: ignore[index]  # a wrong step raises, and is caught
         except (KeyError, IndexError, TypeError):
             break
         at_key = spot.at_key and index + 1 == len(spot.pointer)

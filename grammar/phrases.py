@@ -45,8 +45,8 @@ class Phrase:
 def phrase(condition: Entries) -> Phrase:
     """The phrase of a condition, given as its JSON in today's keys."""
     kind = condition["type"]
-    configs: Entries = condition.get("configs") or {}  # type: ignore[assignment]
-    children: Sequence[Entries] = condition.get("conditions") or ()  # type: ignore[assignment]
+    configs: Entries = condition.get("configs") or {}  # type: ignore[assignment]  # by its form
+    children: Sequence[Entries] = condition.get("conditions") or ()  # type: ignore[assignment]  # by its form
     inner = tuple(map(phrase, children))
     keeping = suffix(((k, v) for k, v in condition.items() if k not in ("type", "configs", "conditions")), "keeping")
     if kind == "negation" and inner and not configs and not keeping:

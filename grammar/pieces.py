@@ -35,7 +35,7 @@ class Item:
 
 def objects(entries: Mapping[str, object], key: str) -> Sequence[Entries]:
     """The objects in the list under a key; none where there is no list."""
-    return entries.get(key) or ()  # type: ignore[return-value]
+    return entries.get(key) or ()  # type: ignore[return-value]  # a list by the form of the document
 
 
 def constant(value: object) -> Callable[[object, Parts], object]:

@@ -231,7 +231,7 @@ def read_text_document(model: type[M], text: str | bytes, file: str = "", /) -> 
     if model not in (RuleSet, OutputSet):
         message = "a text holds rules and outputs, and something else is needed here"
         problems = [Problem(code="A005", message=message, file=file, hint="name a JSON file")]
-    return replace(mine, problems=tuple(problems))  # type: ignore[return-value]
+    return replace(mine, problems=tuple(problems))  # type: ignore[return-value]  # else a problem
 
 
 def agent_of_program(program: Program, path: Path) -> AgentDefinition:

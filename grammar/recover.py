@@ -32,7 +32,7 @@ def read_items(read: Source) -> tuple[list[Item], list[Problem]]:
             break
         reading = lark.parse_interactive(TextSlice(read.text, at, len(read.text)))
         try:
-            items += reading.resume_parse()  # type: ignore[no-untyped-call]
+            items += reading.resume_parse()  # type: ignore[no-untyped-call]  # Lark has no types here
             break
         except UnexpectedInput as error:
             fault = _fault(lark, reading, read, error)
@@ -59,7 +59,7 @@ def _finished(reading: InteractiveParser, *, between: bool) -> list[Item]:
     stopped = reading.parser_state
     for depth in (len(stopped.value_stack), 1) if between else (1,):
         # INVARIANT: the items read so far are one value, at the bottom of the stack.
-        tried = reading.copy(deepcopy_values=False)  # type: ignore[no-untyped-call]
+        tried = reading.copy(deepcopy_values=False)  # type: ignore[no-untyped-call]  # Lark has no types here
         del tried.parser_state.value_stack[depth:], tried.parser_state.state_stack[depth + 1 :]
         try:
             return cast("list[Item]", tried.feed_eof())
@@ -71,7 +71,7 @@ def _finished(reading: InteractiveParser, *, between: bool) -> list[Item]:
 def _fault(lark: Lark, reading: InteractiveParser, read: Source, error: UnexpectedInput) -> Fault:
     spelling = {one.name: one.pattern.value for one in lark.terminals if isinstance(one.pattern, PatternStr)}
     # For a bad character Lark's own set would be that of all states: the parser's state is asked instead.
-    terminals = reading.accepts()  # type: ignore[no-untyped-call]
+    terminals = reading.accepts()  # type: ignore[no-untyped-call]  # Lark has no types here
     accepted = frozenset(spelling.get(name, name) for name in terminals)
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
         # Lark gives the place of the last token; the fault lies behind it.

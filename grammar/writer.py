@@ -106,7 +106,7 @@ def _rule(entries: Entries) -> Iterator[str]:
         yield "  when always"
     for index, condition in enumerate(conditions):
         yield from _laid_out("   and " if index else "  when ", phrase(condition))
-    yield f"  then {', '.join(map(name, actions)) if actions else 'nothing'}"  # type: ignore[call-overload]
+    yield f"  then {', '.join(map(name, actions)) if actions else 'nothing'}"  # type: ignore[call-overload]  # by its form
 
 
 def _laid_out(lead: str, told: Phrase) -> Iterator[str]:
@@ -198,8 +198,8 @@ def _fault(entries: Entries) -> str:
 
 def _expectation(entries: Entries) -> Iterator[str]:
     kind, wanted, watcher = entries["kind"], entries["wanted"], entries.get("watcher")
-    yield f"    expect {expectation(kind, wanted[:1], watcher)}"  # type: ignore[arg-type, index]
-    yield from (f"            or {value(text)}" for text in wanted[1:])  # type: ignore[index]
+    yield f"    expect {expectation(kind, wanted[:1], watcher)}"  # type: ignore[arg-type, index]  # by its form
+    yield from (f"            or {value(text)}" for text in wanted[1:])  # type: ignore[index]  # by its form
 
 
 def expectation(kind: str, wanted: Sequence[str], watcher: str | None = None) -> str:

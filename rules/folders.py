@@ -196,7 +196,7 @@ class _Folder:
     def _part(self, reference: _Reference, model: type[M]) -> M | None:
         """The model in the file that a step refers to."""
         if not reference.address and (own := self._own.get(model)) is not None:
-            return own.model  # type: ignore[return-value]
+            return own.model  # type: ignore[return-value]  # kept by model
         if not reference.address:
             message = f"a step of this type needs the file of its {WORDS[model]}"
             hint = "name it in `config`, under `uri`"
@@ -226,7 +226,7 @@ class _Folder:
             hint = "let each step name a file of its own"
             self.problems.append(Problem(code="A014", message=message, file=known.file, hint=hint))
             return None
-        return known  # type: ignore[return-value]
+        return known  # type: ignore[return-value]  # kept by model
 
     def _file(self, reference: _Reference, model: type[Authored]) -> PurePosixPath | None:
         """The file that an address means; without one, or with several, a problem is added."""

@@ -55,7 +55,7 @@ class ObjectPath:
         try:
             found = cast(list[JSON], self.compiled.findall(value))
         # The author's filter may meet any value, and the library does not wrap all that can go wrong there.
-        except Exception:  # noqa: BLE001
+        except Exception:  # noqa: BLE001 - see above
             return None
         if self.definite:
             return found[0] if found else None

@@ -107,7 +107,7 @@ class _Walk:
             if shape.texts:
                 value = self._text(key, value, (at, written))  # noqa: PLW2901 - as it is read
             elif (wanted := shape.scalars.get(key)) is not None:
-                value = self._scalar(value, wanted, (at, written))  # noqa: PLW2901
+                value = self._scalar(value, wanted, (at, written))  # noqa: PLW2901 - as it is read
             tidy[key] = value
             if key != written:
                 self.trail.move((at, key), (at, written))

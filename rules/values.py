@@ -32,7 +32,7 @@ def freeze(value: object) -> JSON:
     that are not text, NaN and infinity, integers beyond 4,300 digits and nesting deeper than `MAX_DEPTH`.
     """
     if type(value) in _AS_THEY_ARE:
-        return value  # type: ignore[return-value]
+        return value  # type: ignore[return-value]  # a scalar of JSON
     if type(value) is int and -INT_LIMIT < value < INT_LIMIT:
         return value
     # INVARIANT: no recursion, so the caller's own depth does not matter. Last in, first out, so that a cycle
@@ -71,7 +71,7 @@ def _begin(value: object, place: Node, depth: int, pending: _Pending) -> JSON:
     else:
         # a `ValueError` for all that is refused: what is wrong is the value that somebody wants stored
         reason = f"is of type `{type(value).__qualname__}`, which JSON does not know"
-        raise ValueError(f"{_named(place)} {reason}")  # noqa: TRY004
+        raise ValueError(f"{_named(place)} {reason}")  # noqa: TRY004 - see above
     if depth >= MAX_DEPTH:
         raise ValueError(f"{_named(place)} nests deeper than {MAX_DEPTH} levels")
     pending.append((value, copy, place, depth + 1))

@@ -76,7 +76,7 @@ def _subject(data: object, pointer: Pointer) -> str:
     about, condition, key = "", "", ""
     for step in pointer:
         try:
-            data = data[step]  # type: ignore[index]
+            data = data[step]  # type: ignore[index]  # a wrong step raises, and is caught
         except (KeyError, IndexError, TypeError):
             break
         if isinstance(step, str):

@@ -103,7 +103,7 @@ class HttpCallsTask:
 
     def _client(self, first: HttpCall) -> "AsyncClient":
         # Imported here: it costs more than the rest of the engine, and most agents make no calls.
-        from httpx2 import AsyncClient  # noqa: PLC0415
+        from httpx2 import AsyncClient  # noqa: PLC0415 - late: only an agent with calls needs it
 
         trust = self._trust
         with suppress(Exception):  # what is wrong with the environment's proxies may hold their passwords
@@ -113,7 +113,7 @@ class HttpCallsTask:
     @cached_property
     def _trust(self) -> "SSLContext":
         """The certificates to trust; to read them takes longer than many a call."""
-        from httpx2 import create_ssl_context  # noqa: PLC0415
+        from httpx2 import create_ssl_context  # noqa: PLC0415 - late: only an agent with calls needs it
 
         return create_ssl_context()
 
