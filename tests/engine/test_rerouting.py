@@ -293,3 +293,18 @@ def test_explanations_show_a_rule_as_it_was_when_it_fired() -> None:
     assert (missed.seen, missed.wanted) == ("task_failed_weather", "nothing")
     with pytest.raises(UsageError, match="did you mean `other`"):
         turn.explain("othr")
+
+
+@pytest.mark.parametrize("text", ["Sorry, {name}.", "Sorry, [[${context.missing}]].", "Sorry, {{ missing.deeply }}."])
+def test_a_fallback_that_looks_like_a_template_is_said_as_it_is_and_hides_no_failure(text: str) -> None:
+    """Case 82: plain safe text, and the task's own failure stays the one that is told."""
+    made = agent(
+        rules([on_action("down", "task_failed_weather", "sorry")]),
+        step("weather"),
+        output(sorry=text),
+        tasks=[failing("weather", ValueError("no such city"))],
+    )
+    turn = made.conversation().say_sync("hi", {"name": "canary"})
+    assert turn.texts == [text]
+    [told] = turn.errors
+    assert "no such city" in str(told)
