@@ -8,8 +8,10 @@ from ..grammar.parser import Source
 from ..grammar.program import READERS, agent_of_program, look_at
 from ..grammar.render import pointed
 from ..rules.agent_files import KINDS, NOT_YET, suffix
-from ..rules.agents import AgentDefinition, AgentFile, Dictionary, HttpCallsFile, WorkflowFile
+from ..rules.agents import AgentDefinition, AgentFile, WorkflowFile
 from ..rules.authored import Authored
+from ..rules.calls import HttpCallsFile
+from ..rules.dictionaries import Dictionary
 from ..rules.errors import LoadError, Problem, has_errors
 from ..rules.facts import FactsFile
 from ..rules.findings import listed
@@ -17,9 +19,11 @@ from ..rules.folders import read_agent
 from ..rules.lints import lint_agent, lint_document
 from ..rules.lints.actions import PASSED_OVER
 from ..rules.lints.survey import INNER
+from ..rules.llm import LlmFile
 from ..rules.outputs import OutputSet
 from ..rules.parsing import parse_json
 from ..rules.places import Spot
+from ..rules.properties import PropertySetter
 from ..rules.reading import read_document
 from ..rules.rulesets import RuleSet
 from ..rules.shapes import shape_of
@@ -28,7 +32,7 @@ from .flaws import flaws
 from .printing import print_json, print_problems, printer, problem_data
 from .testing import tested
 
-_SHAPES = (RuleSet, OutputSet, AgentFile, WorkflowFile, HttpCallsFile, Dictionary, FactsFile)
+_SHAPES = (RuleSet, OutputSet, AgentFile, WorkflowFile, HttpCallsFile, Dictionary, PropertySetter, LlmFile, FactsFile)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 
-from ..rules.agents import AgentDefinition, HttpCallsFile, ParserSettings, RulesSettings, StepDefinition
+from ..rules.agents import AgentDefinition, ParserSettings, RulesSettings, StepDefinition, TemplatingSettings
 from ..rules.authored import step_task
+from ..rules.calls import HttpCallsFile
 from ..rules.errors import UsageError
 from ..rules.outputs import OutputSet
 from ..rules.places import Spot
+from ..rules.properties import PropertySetter
 from ..rules.spelling import nearest
 from .conversation import Conversation
 from .events import Listener, OperatorListener
@@ -23,7 +25,9 @@ from .tasks import FunctionTask, Task
 from .tasks.httpcalls import HttpCallsTask
 from .tasks.output import OutputTask
 from .tasks.parser import ParserTask
+from .tasks.properties import PropertyTask
 from .tasks.rules import RulesTask
+from .tasks.templating import TemplatingTask
 
 
 class InjectedError(Exception):
@@ -115,8 +119,9 @@ class Agent:
         `chance` draws among alternatives. `listeners` are told what happens in public terms, `operators` the reasons of
         failures; both are called in the turn and should be quick.
         """
-        for heard_by in (*listeners, *operators):
-            if inspect.iscoroutinefunction(heard_by):
+        told: list[Callable[..., object]] = [*listeners, *operators]
+        for each in told:
+            if inspect.iscoroutinefunction(each):
                 raise UsageError("a listener is `async`, and nobody would wait for it", "use a plain function")
         definition = self.definition
         return Conversation(
@@ -148,6 +153,10 @@ def _built_in(step: StepDefinition, place: int, matchers: dict[int, Matcher], *,
             return ParserTask(settings)
         case HttpCallsFile() as settings:
             return HttpCallsTask(settings, strict=strict)
+        case PropertySetter() as settings:
+            return PropertyTask(settings)
+        case TemplatingSettings():
+            return TemplatingTask()
     return None
 
 
@@ -177,4 +186,11 @@ def _missing(step: StepDefinition, brought: Iterable[str]) -> UsageError:
     )
 
 
-_BUILT_IN = (ParserTask.id, RulesTask.id, HttpCallsTask.id, OutputTask.id)
+_BUILT_IN = (
+    ParserTask.id,
+    RulesTask.id,
+    PropertyTask.id,
+    HttpCallsTask.id,
+    OutputTask.id,
+    TemplatingTask.id,
+)

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from random import Random
 
@@ -10,7 +10,7 @@ from ..rules.agents import Policy
 from ..rules.errors import ClosedError, UsageError
 from ..rules.facts import CONTEXT_TYPES
 from ..rules.values import JSON, freeze
-from .events import Listener, OperatorListener, TurnDone
+from .events import Event, Listener, OperatorListener, TurnDone
 from .executor import Planned, TurnRun
 from .memory import Memory
 from .queueing import TurnQueue
@@ -71,10 +71,34 @@ class Conversation:
         the turn, never raised. Raises `UsageError` for a malformed context, `ClosedError` once the conversation has
         ended, and lets cancellation through.
         """
-        step = _first_step(text, context, attachments, ())
-        if expressions:
-            step.expressions = step.output["expressions"] = expressions
-        return await self._turn(step)
+        return await self._turn(_said(text, context, attachments, expressions))
+
+    async def stream(
+        self,
+        text: str,
+        context: Mapping[str, object] | None = None,
+        attachments: Sequence[str] = (),
+    ) -> AsyncIterator[Event]:
+        """Say something and get what happens while it happens; the last event is `TurnDone`, which has the turn.
+
+        Raises as `say`. Whoever stops listening before the end cancels the turn.
+        """
+        loop = asyncio.get_running_loop()
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+
+        def put(event: Event | None) -> None:
+            loop.call_soon_threadsafe(events.put_nowait, event)  # a plain function may speak from its thread
+
+        saying = asyncio.ensure_future(self._turn(_said(text, context, attachments, ""), put))
+        saying.add_done_callback(lambda _: put(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            await saying
+        finally:
+            if not saying.done():
+                saying.cancel()
+                await asyncio.wait([saying])
 
     def say_sync(self, text: str, context: Mapping[str, object] | None = None, attachments: Sequence[str] = ()) -> Turn:
         """Say something where no event loop runs. See `say`."""
@@ -105,7 +129,7 @@ class Conversation:
         finally:
             self._queue.leave()
 
-    async def _turn(self, step: Step) -> Turn:
+    async def _turn(self, step: Step, listener: Listener | None = None) -> Turn:
         outer = _running.get()
         inside = outer
         while inside is not None:
@@ -118,13 +142,14 @@ class Conversation:
             if self.state == "ENDED":
                 raise ClosedError("the conversation has ended")
             memory = self.memory
+            listeners = self._listeners if listener is None else (*self._listeners, listener)
             run = TurnRun(
                 memory=memory,
                 step=step,
                 policy=self._policy,
                 random=self._chance,
                 clock=self._clock,
-                listeners=self._listeners,
+                listeners=listeners,
                 operators=self._operators,
                 outer=outer,
                 handled=sys.exception(),
@@ -143,9 +168,10 @@ class Conversation:
                 except ValueError:
                     pass  # a turn that its event loop left behind ends in another context
                 run.handled = None
-                if self._listeners:
-                    run.tell(TurnDone(step.state))
-            return Turn(memory.history, run.questions)
+                turn = Turn(memory.history, run.questions)
+                if listeners:
+                    run.tell(TurnDone(step.state, turn))
+            return turn
 
 
 def _no_loop(method: str) -> None:
@@ -154,6 +180,13 @@ def _no_loop(method: str) -> None:
     except RuntimeError:
         return
     raise UsageError(f"`{method}_sync` was called inside an event loop", f"use `await conversation.{method}(…)`")
+
+
+def _said(text: str, context: Mapping[str, object] | None, attachments: Sequence[str], expressions: str) -> Step:
+    step = _first_step(text, context, attachments, ())
+    if expressions:
+        step.expressions = step.output["expressions"] = expressions
+    return step
 
 
 def _first_step(

@@ -1,11 +1,14 @@
 """What happens in a turn, told to whoever listens."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..rules.authored import ErrorType
 from .failure import OperatorText, PublicText
 from .steps import State
+
+if TYPE_CHECKING:
+    from .turns import Turn
 
 
 class TaskStarted(NamedTuple):
@@ -14,6 +17,13 @@ class TaskStarted(NamedTuple):
     task: str
     type: str
     position: int
+
+
+class Token(NamedTuple):
+    """A piece of an answer while it is made. The answer stands in the reply only if the task succeeds."""
+
+    task: str
+    text: str
 
 
 class TaskCompleted(NamedTuple):
@@ -26,19 +36,24 @@ class TaskCompleted(NamedTuple):
 
 
 class TaskFailed(NamedTuple):
-    """A task failed; `reason` is the public text, None where the policy tells the caller nothing."""
+    """A task failed; `reason` is the public text, None where the policy tells the caller nothing.
+
+    With `withdraw`, pieces of its answer were told, and whoever shows them takes them back.
+    """
 
     task: str
     type: str
     duration_ms: float
     error_type: ErrorType
     reason: PublicText | None
+    withdraw: bool = False
 
 
 class TurnDone(NamedTuple):
-    """The turn is over."""
+    """The turn is over; `turn` is what it amounts to."""
 
     state: State
+    turn: "Turn"
 
 
 class OperatorNote(NamedTuple):
@@ -48,6 +63,6 @@ class OperatorNote(NamedTuple):
     text: OperatorText
 
 
-Event = TaskStarted | TaskCompleted | TaskFailed | TurnDone
+Event = TaskStarted | Token | TaskCompleted | TaskFailed | TurnDone
 Listener = Callable[[Event], object]
 OperatorListener = Callable[[OperatorNote], object]

@@ -13,7 +13,7 @@ from typing import TypeVar
 from ..rules.agents import Policy
 from ..rules.rulesets import RuleSet
 from . import recovery
-from .events import Event, Listener, OperatorListener, OperatorNote, TaskCompleted, TaskStarted
+from .events import Event, Listener, OperatorListener, OperatorNote, TaskCompleted, TaskStarted, Token
 from .facts import Facts
 from .journal import Journal, answered, commit, is_skipped, roll_back
 from .matcher import Matcher
@@ -21,6 +21,7 @@ from .memory import Memory
 from .steps import Outcome, Status, Step
 from .tasks import Task
 from .tasks.output import OutputTask
+from .tasks.templating import TemplatingTask, withhold
 
 _log = logging.getLogger(__name__)
 Heard = TypeVar("Heard", Event, OperatorNote)
@@ -68,6 +69,8 @@ class TurnRun:
     questions: list[tuple[RuleSet, Facts]] = field(default_factory=list)
     rendered: list[Rendered] = field(default_factory=list)
     output_failed: bool = False
+    templating: TemplatingTask | None = None
+    """The templating step that ran in this turn: it comes again for what is rendered once more."""
 
     async def run(self, plan: Sequence[Planned]) -> None:
         """Run the tasks; the step says how the turn ended. Only cancellation and interrupts are raised."""
@@ -80,6 +83,9 @@ class TurnRun:
         except BaseException:
             step.state = "EXECUTION_INTERRUPTED"
             raise
+        finally:
+            if any(planned.id == TemplatingTask.id for planned in plan):
+                withhold(step)
         if "CONVERSATION_END" in step.actions:
             step.state = "ENDED"
         elif step.state == "IN_PROGRESS":
@@ -87,9 +93,17 @@ class TurnRun:
 
     async def _run_task(self, planned: Planned, index: int, runner: "asyncio.Task[object] | None") -> None:
         step = self.step
-        journal = Journal(self.memory, step, planned.id, self.random)
         if self.listeners:
+            journal = Journal(
+                self.memory,
+                step,
+                planned.id,
+                self.random,
+                lambda piece: self.tell(Token(planned.reference, piece)),
+            )
             self.tell(TaskStarted(planned.reference, planned.task.type, index))
+        else:
+            journal = Journal(self.memory, step, planned.id, self.random)
         actions = step.actions
         cancelled = runner.cancelling() if runner is not None else 0
         failure: Exception | None = None
@@ -133,6 +147,8 @@ class TurnRun:
             self.questions.append((matcher.rule_set, facts))
         if isinstance(planned.task, OutputTask):
             self.rendered.append(Rendered(planned.task, planned.id, step.actions))
+        elif isinstance(planned.task, TemplatingTask):
+            self.templating = planned.task
         if self.listeners:
             self.tell(TaskCompleted(planned.reference, planned.task.type, duration, tuple(step.actions)))
 

@@ -1,15 +1,17 @@
 """The journal of one task: what it may read of the turn, and what it writes, kept back until it succeeds."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import get_args
 
 from ..rules.errors import ClosedError
 from ..rules.paths import read
+from ..rules.properties import Scope
 from ..rules.values import JSON, freeze
 from .facts import Facts
 from .matcher import Answer, Matcher
-from .memory import Memory, Scope
+from .memory import Memory
 from .steps import Entry, Step
 from .view import HISTORY_LIMIT, Message, view
 
@@ -23,12 +25,21 @@ class Journal:
 
     __slots__ = (
         "_actions", "_answered", "_closed", "_data", "_drawn", "_expressions", "_items", "_memory", "_output",
-        "_properties", "_rules", "_scopes", "_skipped", "_step", "random", "task",
+        "_properties", "_rules", "_scopes", "_skipped", "_step", "_streamed", "_tell", "random", "task",
     )  # fmt: skip
 
-    def __init__(self, memory: Memory, step: Step, task: str, chance: random.Random) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        step: Step,
+        task: str,
+        chance: random.Random,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
         self.task = task
         self.random = chance
+        self._tell = tell
+        self._streamed = False
         self._memory = memory
         self._step = step
         self._closed = self._skipped = False
@@ -67,8 +78,8 @@ class Journal:
 
     @property
     def properties(self) -> dict[str, JSON]:
-        """The properties of the conversation, with what this task has set."""
-        return {name: freeze(value) for name, value in {**self._memory.properties, **self._properties}.items()}
+        """The properties of the conversation, with what this task has set, and without secrets."""
+        return {name: freeze(value) for name, value in _properties(self).items()}
 
     def data(self, key: str) -> JSON:
         """The committed value stored under `key` in this turn, or what this task stored; None if there is none."""
@@ -78,18 +89,34 @@ class Journal:
     def read(self, path: str) -> JSON:
         """The value at a path such as `memory.current.httpCalls.weather.temp`, as committed; None if there is none.
 
-        `taskErrors` is for callers and not to be found: what a task reads may go to a model.
+        Properties are those that this task has set, too. `taskErrors` is for callers and not to be found: what a task
+        reads may go to a model.
         """
-        return freeze(read(self._memory.facts().model(task_errors=False), path))
+        return freeze(read(_model(self), path))
 
     def messages(self, limit: int = HISTORY_LIMIT) -> list[Message]:
-        """The conversation as a model is to see it, this turn last, over at most `limit` turns (-1: all)."""
+        """The conversation as a model is to see it, over at most `limit` turns (-1: all).
+
+        This turn is the last, without what was said in it so far: that is not what a model answers.
+        """
         earlier = self._memory.history.steps
         if limit >= 0:
             earlier = earlier[max(0, len(earlier) + 1 - limit) :]
-        return view([*earlier, self._step] if limit else [])
+        return view([*earlier, replace(self._step, output={})] if limit else [])
+
+    @property
+    def streaming(self) -> bool:
+        """Whether somebody listens to the pieces of an answer while it is made."""
+        return self._tell is not None
 
     # What a task writes
+
+    def stream(self, piece: str) -> None:
+        """Tell whoever listens a piece of an answer at once. It is kept nowhere: say the whole answer in the end."""
+        self._writing(piece)
+        if self._tell is not None and piece:
+            self._streamed = True
+            self._tell(piece)
 
     def add_actions(self, *names: str) -> None:
         """Add actions behind those that are there; one that is there already keeps its place."""
@@ -204,6 +231,24 @@ def step_of(journal: Journal) -> Step:
     return journal._step
 
 
+def read_secret(journal: Journal, path: str) -> JSON:
+    """As `Journal.read`, secrets included: for what is sent to a server that the author names, and for nothing else."""
+    model = _model(journal)
+    fresh = {name: value for name, value in journal._properties.items() if journal._scopes[name] == "secret"}
+    model["properties"] = {**journal._memory.secrets, **_properties(journal), **fresh}
+    return freeze(read(model, path))
+
+
+def has_property(journal: Journal, name: str) -> bool:
+    """Whether there is a property or a secret of that name."""
+    return any(name in names for names in (journal._properties, journal._memory.properties, journal._memory.secrets))
+
+
+def has_streamed(journal: Journal) -> bool:
+    """Whether pieces of an answer were told already."""
+    return journal._streamed
+
+
 def is_skipped(journal: Journal) -> bool:
     """Whether the task had nothing to do."""
     return journal._skipped
@@ -233,6 +278,13 @@ def render(journal: Journal, key: str, items: Sequence[Mapping[str, JSON]], *, o
     journal._data[key] = Entry(value=items if offered else items[-1])
 
 
+def rewrite(journal: Journal, key: str, items: Sequence[JSON], data: Mapping[str, JSON]) -> None:
+    """Replace the items under `key` of the conversation output, and data by key, with JSON that nobody changes."""
+    journal._writing()
+    journal._output[key] = items
+    journal._data.update({name: Entry(value=value) for name, value in data.items()})
+
+
 def drawn(journal: Journal, place: str) -> tuple[int, ...]:
     """The alternatives of an output set that have been used at `place`: see `Memory`."""
     return journal._drawn.get(place, ()) or journal._memory.drawn.get(place, ())
@@ -245,6 +297,20 @@ def note_drawn(journal: Journal, place: str, used: tuple[int, ...]) -> None:
 
 
 _RESERVED = frozenset({"actions", "expressions", "input", "context", "taskErrors", "output", "quickReplies"})
+
+
+def _properties(journal: Journal) -> dict[str, JSON]:
+    """The properties without secrets, with what was set."""
+    kept = {**journal._memory.properties, **journal._properties}
+    return {name: value for name, value in kept.items() if journal._scopes.get(name) != "secret"}
+
+
+def _model(journal: Journal) -> dict[str, JSON]:
+    """What paths read."""
+    model = journal._memory.facts().model(task_errors=False)
+    if journal._properties:
+        model["properties"] = _properties(journal)
+    return model
 
 
 def _json(value: object, name: str) -> JSON:

@@ -1,14 +1,12 @@
 """Conversation memory: the steps that ended, the properties, and what can be undone."""
 
 from collections.abc import Mapping
-from typing import Literal
 
 from ..rules.agents import Surroundings
+from ..rules.properties import Scope
 from ..rules.values import JSON
 from .facts import Facts, History
 from .steps import Step
-
-Scope = Literal["step", "conversation", "longTerm"]
 
 _Changes = list[tuple[dict[str, object], str, object]]
 """What to put back, latest change first: the map, the key, the value (`_ABSENT`: none)."""
@@ -18,8 +16,10 @@ _ABSENT = object()
 class Memory:
     """What one conversation remembers.
 
-    `properties` maps names to values, `scopes` names to scopes. `drawn` holds, for each place in an output set, the
-    alternatives that were used since all of them last had been. All values are JSON, shared and never changed in place.
+    `properties` maps names to values, `scopes` names to scopes. `secrets` holds the properties of scope `secret`: only
+    requests are made of them, and neither rules nor records see them. `drawn` holds, for each place in an output set,
+    the alternatives that were used since all of them last had been. All values are JSON, shared and never changed in
+    place.
     """
 
     def __init__(self, surroundings: Surroundings | None = None) -> None:
@@ -27,6 +27,7 @@ class Memory:
         self.step: Step | None = None
         self.properties: dict[str, JSON] = {}
         self.scopes: dict[str, Scope] = {}
+        self.secrets: dict[str, JSON] = {}
         self.drawn: dict[str, tuple[int, ...]] = {}
         self.surroundings = surroundings or Surroundings()
         # For each step that can be undone, what it changed beside itself: no more than that is kept of a turn.
@@ -57,8 +58,12 @@ class Memory:
     def set_properties(self, values: Mapping[str, JSON], scopes: Mapping[str, Scope]) -> None:
         """Set properties, each with its scope."""
         for name, value in values.items():
-            self._put(self.properties, name, value)
-            self._put(self.scopes, name, scopes[name])
+            secret = scopes[name] == "secret"
+            # INVARIANT: a name stands in one of the two, so that a secret is never hidden by what it replaced.
+            self._put(self.properties, name, _ABSENT if secret else value)
+            self._put(self.scopes, name, _ABSENT if secret else scopes[name])
+            if secret or name in self.secrets:
+                self._put(self.secrets, name, value if secret else _ABSENT)
 
     def set_drawn(self, drawn: Mapping[str, tuple[int, ...]]) -> None:
         """Set which alternatives have been used."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from . import rerouting
 from .events import OperatorNote, TaskFailed
 from .failure import Failure, describe, where
-from .journal import Journal, commit, roll_back
+from .journal import Journal, commit, has_streamed, roll_back
 from .steps import Digest, Entry, Outcome, Step
 from .tasks.output import OutputTask
 
@@ -24,7 +24,7 @@ def recover(run: "TurnRun", planned: "Planned", journal: Journal, error: Excepti
     reroutes = policy.enabled and policy.continue_on_failure and policy.reroute_on_failure
     before = rerouting.answers(run) if reroutes else {}
     failure = describe(error, planned.reference, run.handled)
-    _record(run, planned, failure, where(error), duration)
+    _record(run, planned, failure, where(error), duration, withdraw=has_streamed(journal))
     if not (policy.enabled and policy.continue_on_failure):
         step.state = "ERROR"
         return
@@ -36,7 +36,9 @@ def recover(run: "TurnRun", planned: "Planned", journal: Journal, error: Excepti
         pause(step, actions)
 
 
-def _record(run: "TurnRun", planned: "Planned", failure: Failure, place: str, duration: float) -> None:
+def _record(
+    run: "TurnRun", planned: "Planned", failure: Failure, place: str, duration: float, *, withdraw: bool
+) -> None:
     policy, step = run.policy, run.step
     outcome = Outcome(
         task=planned.id,
@@ -67,7 +69,7 @@ def _record(run: "TurnRun", planned: "Planned", failure: Failure, place: str, du
     run.tell_operator(OperatorNote(planned.reference, failure.operator))
     if run.listeners:
         reason = None if silent else failure.reason
-        run.tell(TaskFailed(planned.reference, planned.task.type, duration, failure.error_type, reason))
+        run.tell(TaskFailed(planned.reference, planned.task.type, duration, failure.error_type, reason, withdraw))
 
 
 def pause(step: Step, before: Sequence[str]) -> None:

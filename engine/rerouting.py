@@ -4,11 +4,13 @@ The rule sets that this turn has run are asked before the failure is recorded an
 the rules that fire start no further one.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .events import OperatorNote
 from .failure import describe
-from .journal import Journal, commit, roll_back
+from .journal import Journal, commit, roll_back, step_of
 from .matcher import Answer, Matcher
 
 if TYPE_CHECKING:
@@ -53,19 +55,24 @@ def reroute(run: "TurnRun", before: dict[Matcher, Answer]) -> None:
     step.set_actions(list(dict.fromkeys(actions)))
     if not run.output_failed:
         for rendered in run.rendered:
-            _render_again(run, rendered)
+            _once_more(run, rendered.id, partial(_render, rendered))
+            rendered.actions = run.step.actions
+        if run.templating is not None:
+            _once_more(run, run.templating.id, run.templating.fill)
 
 
-def _render_again(run: "TurnRun", rendered: "Rendered") -> None:
-    new = [action for action in run.step.actions if action not in rendered.actions]
-    journal = Journal(run.memory, run.step, rendered.id, run.random)
+def _render(rendered: "Rendered", journal: Journal) -> None:
+    rendered.task.render(journal, [action for action in step_of(journal).actions if action not in rendered.actions])
+
+
+def _once_more(run: "TurnRun", task: str, work: Callable[[Journal], object]) -> None:
+    journal = Journal(run.memory, run.step, task, run.random)
     try:
-        rendered.task.render(journal, new)
+        work(journal)
         commit(journal)
     except Exception as error:  # noqa: BLE001 - the step itself has succeeded: what it can't add is told to the operator
         roll_back(journal)
-        _tell(run, rendered.id, error)
-    rendered.actions = run.step.actions
+        _tell(run, task, error)
 
 
 def _tell(run: "TurnRun", task: str, error: Exception) -> None:

@@ -7,7 +7,12 @@ from random import Random
 
 from ..rules.authored import Authored
 from ..rules.outputs import Output, OutputSet
+from ..rules.templates import has_templates
 from ..rules.values import JSON, freeze
+
+
+class Template(dict[str, JSON]):
+    """An item of an output set with placeholders, until they are filled in. Nothing that others sent is ever one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +89,11 @@ def _selected(output: Output, position: int) -> Selected:
     return Selected(
         output=output,
         position=position,
-        elements=tuple(tuple(as_sent(item) for item in element.value_alternatives) for element in output.outputs),
-        quick_replies=tuple(as_sent(reply) for reply in output.quick_replies),
+        elements=tuple(tuple(_written(item) for item in element.value_alternatives) for element in output.outputs),
+        quick_replies=tuple(_written(reply) for reply in output.quick_replies),
     )
+
+
+def _written(item: Authored) -> Mapping[str, JSON]:
+    sent = as_sent(item)
+    return Template(sent) if has_templates(sent) else sent

@@ -4,10 +4,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from .agents import AgentFile, Dictionary, HttpCallsFile, WorkflowFile
+from .agents import AgentFile, WorkflowFile
 from .authored import Authored
+from .calls import HttpCallsFile
+from .dictionaries import Dictionary
 from .errors import Problem, cause
+from .llm import LlmFile
 from .outputs import OutputSet
+from .properties import PropertySetter
 from .rulesets import RuleSet
 
 KINDS: Mapping[str, type[Authored]] = {
@@ -22,6 +26,9 @@ KINDS: Mapping[str, type[Authored]] = {
     "apicalls": HttpCallsFile,
     "regulardictionary": Dictionary,
     "dictionary": Dictionary,
+    "property": PropertySetter,
+    "langchain": LlmFile,
+    "llm": LlmFile,
 }
 """What a file holds, by the part of its name before `.json`."""
 
@@ -32,13 +39,12 @@ WORDS: Mapping[type[Authored], str] = {
     OutputSet: "output set",
     HttpCallsFile: "set of calls",
     Dictionary: "dictionary",
+    PropertySetter: "property setter",
+    LlmFile: "set of models",
 }
 """What a model is called in messages."""
 
 NOT_YET = {
-    "property": "property setters",
-    "langchain": "language models",
-    "llm": "language models",
     "mcpcalls": "MCP calls",
     "rag": "knowledge bases",
 }

@@ -10,10 +10,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from .authored import Authored, Flag, Whole
+from .calls import HttpCallsFile
+from .dictionaries import Correction, Dictionary
 from .errors import Problem
 from .findings import Written
+from .llm import LlmFile
 from .outputs import OutputSet
 from .places import Pointer
+from .properties import PropertySetter, SetOnActions
 from .rulesets import Rule, RuleSet
 
 FailureMode = Literal["digest", "exclude_all", "keep_all"]
@@ -42,11 +46,15 @@ class AgentFile(Authored):
 
 
 class StepConfig(Authored):
-    """A step's settings; `uri` addresses a file of the workflow's folder, the rest wins over that file's own."""
+    """A step's settings; `uri` addresses a file of the workflow's folder, the rest wins over that file's own.
+
+    The two flags are for rules, `setOnActions` is for properties.
+    """
 
     uri: str | None = None
     append_actions: Flag | None = None
     expressions_as_actions: Flag | None = None
+    set_on_actions: tuple[SetOnActions, ...] | None = None
 
 
 class DictionaryReference(Authored):
@@ -57,9 +65,10 @@ class DictionaryReference(Authored):
 
 
 class StepExtensions(Authored):
-    """What a parser step works with; corrections are read and not used yet."""
+    """What a parser step works with."""
 
     dictionaries: tuple[DictionaryReference, ...] = ()
+    corrections: tuple[Correction, ...] = ()
 
 
 class WorkflowStep(Authored):
@@ -75,79 +84,6 @@ class WorkflowFile(Authored):
     """`<id>.workflow.json`: the tasks of a turn, in order."""
 
     workflow_steps: tuple[WorkflowStep, ...] = ()
-
-
-class Word(Authored):
-    """A word and what it means, as expressions."""
-
-    word: str
-    expressions: str | None = None
-
-
-class Phrase(Authored):
-    """Several words and what they mean together, as expressions."""
-
-    phrase: str
-    expressions: str | None = None
-
-
-class Dictionary(Authored):
-    """`<id>.regulardictionary.json`: words and phrases; regular expressions are read and not used yet."""
-
-    words: tuple[Word, ...] = ()
-    phrases: tuple[Phrase, ...] = ()
-
-
-class RetryInstruction(Authored):
-    """When a call is tried again, how often, and the first pause (doubled each time), in milliseconds."""
-
-    max_retries: Annotated[Whole, Field(ge=0, le=10)] = 3
-    exponential_backoff_delay_in_millis: Annotated[Whole, Field(ge=0)] = 1000
-    retry_on_http_codes: tuple[Whole, ...] = (502, 503)
-
-
-_PATH = r"[A-Za-z_][\w.\[\]-]*"
-PLACEHOLDER = rf"\[\[\$\{{({_PATH})\}}\]\]|\[\(\$\{{({_PATH})\}}\)\]|\{{({_PATH})\}}"
-"""The pattern of `{path}`, and of what older files have, `[[${path}]]` and `[(${path})]`; for `re.ASCII`."""
-
-METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE")
-"""The methods of HTTP that a call may have, in any case."""
-
-
-class HttpRequest(Authored):
-    """What is sent; `{path}` placeholders are filled in everywhere but in the method."""
-
-    path: str = ""
-    method: str = "get"
-    headers: dict[str, str] = {}
-    query_params: dict[str, str] = {}
-    content_type: str = ""
-    body: str = ""
-
-
-class PostResponse(Authored):
-    """What happens after a response."""
-
-    retry_api_call_instruction: RetryInstruction | None = None
-
-
-class HttpCall(Authored):
-    """A call made when the step has one of `actions` (`*`: any)."""
-
-    name: str
-    actions: tuple[str, ...] = ()
-    save_response: Flag = False
-    response_object_name: str | None = None
-    fail_on_status: Flag | None = None
-    request: HttpRequest = HttpRequest()
-    post_response: PostResponse = PostResponse()
-
-
-class HttpCallsFile(Authored):
-    """`<id>.httpcalls.json`: calls to one server."""
-
-    target_server_url: str
-    http_calls: tuple[HttpCall, ...] = ()
 
 
 class Capability(Authored):
@@ -169,12 +105,19 @@ class RulesSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParserSettings:
-    """A parser step."""
+    """A parser step; `kinds` are those of built-in dictionaries, such as `integer`."""
 
     dictionaries: tuple[Dictionary, ...] = ()
+    kinds: tuple[str, ...] = ()
+    corrections: tuple[Correction, ...] = ()
 
 
-Settings = RulesSettings | OutputSet | ParserSettings | HttpCallsFile
+@dataclass(frozen=True, slots=True)
+class TemplatingSettings:
+    """A templating step, which has none."""
+
+
+Settings = RulesSettings | OutputSet | ParserSettings | HttpCallsFile | PropertySetter | LlmFile | TemplatingSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

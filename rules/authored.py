@@ -33,8 +33,12 @@ def task_name(task_id: str) -> str:
     return task_id.removeprefix("eddi://")
 
 
-SAME_TASK = {"ai.labs.rules": "ai.labs.behavior", "ai.labs.apicalls": "ai.labs.httpcalls"}
-"""Newer names of step types, and the ids of their tasks."""
+SAME_TASK = {
+    "ai.labs.rules": "ai.labs.behavior",
+    "ai.labs.apicalls": "ai.labs.httpcalls",
+    "ai.labs.langchain": "ai.labs.llm",
+}
+"""Other names of step types, and the ids of their tasks."""
 
 
 def step_task(type: str) -> str:

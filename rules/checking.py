@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from .agents import METHODS, PLACEHOLDER, HttpCall, HttpCallsFile
+from .calls import METHODS, HttpCall, HttpCallsFile
 from .conditions import (
     MAX_NESTING,
     Condition,
@@ -24,6 +24,7 @@ from .jsonpaths import compile_path
 from .places import Pointer, Spot
 from .rulesets import Rule, RuleSet
 from .spelling import nearest, suggestion
+from .templates import PLACEHOLDER
 
 Edges: TypeAlias = dict[str, dict[str, Pointer]]
 """By rule name the names of the rules it depends on, and where each is referred to first."""

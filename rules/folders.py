@@ -15,21 +15,24 @@ from .agent_files import KINDS, WORDS, AgentFiles, article, is_inside, reason, s
 from .agents import (
     AgentDefinition,
     AgentFile,
-    Dictionary,
-    HttpCallsFile,
     ParserSettings,
     Policy,
     RulesSettings,
     Settings,
     StepDefinition,
+    TemplatingSettings,
     WorkflowFile,
     WorkflowStep,
 )
 from .authored import Authored, step_task
+from .calls import HttpCallsFile
+from .dictionaries import Dictionary
 from .errors import LoadError, Problem, Severity, has_errors
 from .findings import listed, shown
+from .llm import LlmFile
 from .outputs import OutputSet
 from .places import Pointer
+from .properties import PropertySetter
 from .reading import Document, read_document
 from .rulesets import RuleSet
 from .step_types import is_skipped, misspells_uri
@@ -174,6 +177,14 @@ class _Folder:
                 return self._part(reference, OutputSet)
             case "ai.labs.httpcalls":
                 return self._part(reference, HttpCallsFile)
+            case "ai.labs.llm":
+                return self._part(reference, LlmFile)
+            case "ai.labs.property":
+                if uri is None:
+                    return PropertySetter(set_on_actions=step.config.set_on_actions or ())
+                return self._part(reference, PropertySetter)
+            case "ai.labs.templating":
+                return TemplatingSettings()
             case _ if uri is not None:  # the file of a task that is not built in is that task's affair
                 self._used.update(self._files.named(uri, folder))
         return None

@@ -9,8 +9,9 @@ from typing import Generic, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
-from .agents import HttpCallsFile, WorkflowFile
+from .agents import WorkflowFile
 from .authored import Authored
+from .calls import HttpCallsFile
 from .checking import checked, checked_calls
 from .errors import LoadError, Problem, Severity, has_errors
 from .facts import FactsFile, checked_facts

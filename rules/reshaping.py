@@ -9,6 +9,7 @@ from typing import TypeAlias
 from .conditions import Connector, Negation
 from .outputs import Alternatives, Output
 from .places import Node
+from .properties import PropertyAfterCall, PropertyInstruction
 from .rulesets import RuleSet
 from .shapes import Model
 from .spelling import nearest
@@ -117,10 +118,33 @@ def _guessed(entries: Entries) -> str | None:
     return next((kind for key, kind in (("uri", "image"), ("text", "text")) if key in entries), None)
 
 
+def _valued(trail: Trail, entries: Entries, at: Node) -> Entries:
+    """A property instruction with its value under a key that does not say what the value is."""
+    if "value" not in entries:
+        return entries
+    value = entries["value"]
+    key = next((key for kind, key in _VALUES.items() if type(value) is kind), "valueString")
+    if entries.get(key):
+        trail.clash("value", key, at)
+        return entries
+    trail.note(f"`value` is read as `{key}`", f"write `{key}`", (at, "value"))
+    trail.move((at, key), (at, "value"))
+    return {key if name == "value" else name: each for name, each in entries.items()}
+
+
+_VALUES: Mapping[type, str] = {
+    bool: "valueBoolean",
+    int: "valueInt",
+    float: "valueFloat",
+    dict: "valueObject",
+    list: "valueList",
+}
 RESHAPES: Mapping[Model | None, Reshape] = {
     RuleSet: _grouped,
     Connector: _nested_child,
     Negation: _nested_child,
     Output: _listed_values,
     Alternatives: _typed,
+    PropertyInstruction: _valued,
+    PropertyAfterCall: _valued,
 }

@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 
-from .agents import AgentFile, Dictionary, HttpCallsFile, WorkflowFile
+from .agents import AgentFile, WorkflowFile
 from .authored import Authored
+from .calls import HttpCallsFile
+from .dictionaries import Dictionary
 from .errors import UsageError
 from .facts import FactsFile
 from .findings import listed
+from .llm import LlmFile
 from .outputs import OutputSet
+from .properties import PropertySetter
 from .rulesets import RuleSet
 from .spelling import suggestion
 
@@ -18,6 +22,8 @@ SCHEMAS: Mapping[str, type[Authored]] = {
     "outputs": OutputSet,
     "httpcalls": HttpCallsFile,
     "dictionary": Dictionary,
+    "property": PropertySetter,
+    "llm": LlmFile,
     "facts": FactsFile,
 }
 """What there are schemas of, and the models that they are made from."""

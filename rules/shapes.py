@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args, get_origin
 
-from . import agents, conditions, facts, outputs, rulesets
+from . import agents, calls, conditions, dictionaries, facts, llm, outputs, properties, rulesets
 from .authored import Authored
 
 Model = type[Authored]
@@ -53,10 +53,17 @@ ALIASES: dict[Model, Mapping[str, str]] = {
     outputs.QuickReplyItem: {"default": "isDefault"},
     agents.AgentFile: {"packages": "workflows"},
     agents.WorkflowFile: {"packageExtensions": "workflowSteps", "workflowExtensions": "workflowSteps"},
-    agents.Word: {"exp": "expressions"},
-    agents.Phrase: {"exp": "expressions"},
-    agents.HttpCallsFile: {"targetServer": "targetServerUrl", "apiCalls": "httpCalls"},
-    agents.PostResponse: {"retryHttpCallInstruction": "retryApiCallInstruction"},
+    dictionaries.Word: {"exp": "expressions"},
+    dictionaries.Phrase: {"exp": "expressions"},
+    dictionaries.RegEx: {"regex": "regEx", "exp": "expressions"},
+    calls.HttpCallsFile: {"targetServer": "targetServerUrl", "apiCalls": "httpCalls"},
+    calls.AfterCall: {"retryHttpCallInstruction": "retryApiCallInstruction"},
+    llm.LlmParameters: {
+        "includeFirstBotMessage": "includeFirstAgentMessage",
+        "model": "modelName",
+        "modelId": "modelName",
+        "maxOutputTokens": "maxTokens",
+    },
 }
 """Older keys, and what they are called today."""
 
@@ -67,16 +74,25 @@ RESHAPED: dict[Model, frozenset[str]] = {
     rulesets.RuleSet: frozenset({"behaviorRules", "rules"}),
     outputs.Output: frozenset({"outputValues"}),
     outputs.Alternatives: frozenset({"type"}),
+    **dict.fromkeys((properties.PropertyInstruction, properties.PropertyAfterCall), frozenset({"value"})),
 }
 """Older keys that cannot be renamed only; `migration` gives them today's shape."""
 
 UNUSED: dict[Model, frozenset[str]] = {
     agents.AgentFile: frozenset({"channels", "gitBackupSettings"}),
-    agents.StepExtensions: frozenset({"corrections", "normalizer"}),
-    agents.Dictionary: frozenset({"regExs", "language", "lang"}),
-    agents.Word: frozenset({"frequency"}),
-    agents.HttpCall: frozenset({"fireAndForget", "isBatchCalls", "responseHeaderObjectName", "preRequest"}),
-    agents.PostResponse: frozenset({"propertyInstructions", "outputBuildInstructions", "qrBuildInstructions"}),
+    agents.StepExtensions: frozenset({"normalizer"}),
+    dictionaries.Dictionary: frozenset({"language", "lang"}),
+    dictionaries.Word: frozenset({"frequency"}),
+    calls.HttpCall: frozenset({"isBatchCalls", "description", "parameters"}),
+    calls.RetryInstruction: frozenset({"responseValuePathMatchers"}),
+    properties.PropertyInstruction: frozenset({"toObjectPath", "runOnValidationError", "httpCodeValidator"}),
+    properties.PropertyAfterCall: frozenset({"toObjectPath", "runOnValidationError"}),
+    properties.PreRequest: frozenset({"batchRequests"}),
+    **dict.fromkeys(
+        (properties.OutputInstruction, properties.QuickReplyInstruction), frozenset({"templateFilterExpression"})
+    ),
+    llm.LlmTask: frozenset({"responseValidation", "tools", "enableBuiltInTools", "builtInToolsWhitelist"}),
+    llm.LlmParameters: frozenset({"logRequests", "logResponses"}),
     outputs.InputField: frozenset({"isPassword"}),
 }
 """Keys that the reference works with and Turnout does not."""
@@ -117,6 +133,7 @@ def _fill(shape: Shape, model: Model) -> None:
     shape.loose = model in _LOOSE
     inner = {key: _models(info.annotation) for key, info in fields.items()}
     shape.nested = tuple((key, shape_of(*models)) for key, models in inner.items() if models)
+    shape.texts = model is llm.LlmParameters
     if model in _CONDITIONS:
         for variant in _each(shape.inner("configs")):
             variant.texts = True

@@ -9,8 +9,16 @@ from .findings import Finding, listed, shown
 from .places import Pointer, Spot
 from .spelling import nearest, suggestion
 
-BUILT_IN = ("ai.labs.parser", "ai.labs.behavior", "ai.labs.output", "ai.labs.httpcalls")
-_PLANNED = ("ai.labs.property", "ai.labs.templating", "ai.labs.llm", "ai.labs.mcpcalls", "ai.labs.rag")
+BUILT_IN = (
+    "ai.labs.parser",
+    "ai.labs.behavior",
+    "ai.labs.property",
+    "ai.labs.httpcalls",
+    "ai.labs.llm",
+    "ai.labs.output",
+    "ai.labs.templating",
+)
+_PLANNED = ("ai.labs.mcpcalls", "ai.labs.rag")
 _KNOWN = (*BUILT_IN, *_PLANNED, *SAME_TASK)
 _CONFIG = tuple(info.alias or name for name, info in StepConfig.model_fields.items())
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")

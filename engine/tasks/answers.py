@@ -4,8 +4,8 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...rules.agents import HttpCall
 from ...rules.authored import ErrorType
+from ...rules.calls import HttpCall
 from ...rules.errors import TurnoutError
 from ...rules.values import JSON, freeze
 

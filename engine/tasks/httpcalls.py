@@ -13,11 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from ...rules.agents import PLACEHOLDER, HttpCall, HttpCallsFile
 from ...rules.authored import ErrorType
+from ...rules.calls import HttpCall, HttpCallsFile
 from ...rules.checking import checked_calls
 from ...rules.errors import UsageError
-from ...rules.paths import is_container, read, text
+from ...rules.paths import read
+from ...rules.templates import PLACEHOLDER, LookUp, filled
 from ...rules.values import JSON
 from ..journal import Journal
 from ..redaction import redact
@@ -36,9 +37,7 @@ LONGEST_ERROR = 2_000
 """Characters that are kept of the answer to a call that went wrong."""
 
 Sleep = Callable[[float], Awaitable[object]]
-LookUp = Callable[[str], JSON]
 
-_PLACEHOLDERS = re.compile(PLACEHOLDER, re.ASCII)
 _JSON_PIECES = re.compile(rf"""{PLACEHOLDER}|(?P<string>"(?:[^"\\]|\\.)*+")""", re.ASCII | re.DOTALL)
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
 # The loggers of the HTTP library: it writes whole addresses, and headers of answers.
@@ -196,8 +195,7 @@ def _request(server: str, call: HttpCall, look_up: LookUp) -> _Request:
     asked = call.request
     url = server + _path(call, look_up)
     for name, value in asked.query_params.items():
-        filled = _filled(value, look_up, str)
-        url += f"{'&' if '?' in url else '?'}{_percent(name)}={_percent(filled)}"
+        url += f"{'&' if '?' in url else '?'}{_percent(name)}={_percent(filled(value, look_up))}"
     headers = {"accept-encoding": "identity"}
     if asked.content_type:
         headers["content-type"] = asked.content_type
@@ -207,7 +205,7 @@ def _request(server: str, call: HttpCall, look_up: LookUp) -> _Request:
         method=asked.method.strip().upper() or "GET",
         url=url,
         headers=[
-            (_encoded(name), _encoded(_CONTROLS.sub("", _filled(value, look_up, str)).strip()))
+            (_encoded(name), _encoded(_CONTROLS.sub("", filled(value, look_up, str)).strip()))
             for name, value in headers.items()
         ],
         body=_encoded(_body(asked.body, kind, look_up)) if asked.body else None,
@@ -218,10 +216,10 @@ def _path(call: HttpCall, look_up: LookUp) -> str:
     path = call.request.path.strip()
     segments = []
     for segment in path.split("/"):
-        filled = _filled(segment, look_up, _percent)
-        if filled != segment and filled.partition("?")[0] in (".", ".."):
+        made = filled(segment, look_up, _percent)
+        if made != segment and made.partition("?")[0] in (".", ".."):
             raise CallError(call.name, "a value would lead to another path")
-        segments.append(filled)
+        segments.append(made)
     return ("" if path[:1] in ("", "/", "?") else "/") + "/".join(segments)
 
 
@@ -230,27 +228,17 @@ def _body(template: str, kind: str, look_up: LookUp) -> str:
     if "json" in kind:
         return _JSON_PIECES.sub(lambda found: _json_piece(found, look_up), template)
     if "urlencoded" in kind:
-        return _filled(template, look_up, _percent)
+        return filled(template, look_up, _percent)
     if "xml" in kind or "html" in kind:
-        return _filled(template, look_up, html.escape)
-    return _filled(template, look_up, str)
+        return filled(template, look_up, html.escape)
+    return filled(template, look_up, str)
 
 
 def _json_piece(found: re.Match[str], look_up: LookUp) -> str:
     """A string with its placeholders filled; a placeholder outside of strings as the JSON of its value."""
     if found["string"]:
-        return _filled(found["string"], look_up, lambda value: json.dumps(value)[1:-1])
+        return filled(found["string"], look_up, lambda value: json.dumps(value)[1:-1])
     return json.dumps(look_up(found[found.lastindex or 0]))
-
-
-def _filled(template: str, look_up: LookUp, write: Callable[[str], str]) -> str:
-    return _PLACEHOLDERS.sub(lambda found: write(_shown(look_up(found[found.lastindex or 0]))), template)
-
-
-def _shown(value: JSON) -> str:
-    if value is None:
-        return ""
-    return json.dumps(value) if is_container(value) else text(value)
 
 
 def _percent(value: str) -> str:

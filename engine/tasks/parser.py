@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 
 import regex
 
-from ...rules.agents import Dictionary, ParserSettings
+from ...rules.agents import ParserSettings
+from ...rules.dictionaries import Dictionary
 from ...rules.values import BLANKS
 from ..journal import Journal, facts_of
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from ..agents import AgentDefinition, HttpCallsFile, Policy, RulesSettings, StepDefinition
+from ..agents import AgentDefinition, Policy, RulesSettings, StepDefinition
 from ..authored import action_run, task_name
+from ..calls import HttpCallsFile
 from ..conditions import (
     ActionMatcher,
     Condition,

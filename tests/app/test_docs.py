@@ -22,8 +22,9 @@ from turnout.engine.evaluator import evaluate
 from turnout.engine.steps import State, Status
 from turnout.engine.tasks import FunctionTask
 from turnout.grammar.program import format_text, look_at, normal, read_program
-from turnout.rules.agents import AgentFile, FailureMode, HttpCallsFile, WorkflowFile
+from turnout.rules.agents import AgentFile, FailureMode, WorkflowFile
 from turnout.rules.authored import ErrorType
+from turnout.rules.calls import HttpCallsFile
 from turnout.rules.expressions import has_run, is_empty_word, parse
 from turnout.rules.facts import FactsFile
 from turnout.rules.outputs import OutputSet

@@ -21,7 +21,8 @@ from turnout.engine.tasks import FunctionTask
 from turnout.engine.tasks.answers import CallError
 from turnout.engine.tasks.httpcalls import LARGEST_ANSWER, HttpCallsTask
 from turnout.engine.turns import Turn
-from turnout.rules.agents import HttpCallsFile, Policy, StepDefinition
+from turnout.rules.agents import Policy, StepDefinition
+from turnout.rules.calls import HttpCallsFile
 from turnout.rules.errors import UsageError
 from turnout.rules.values import JSON
 

@@ -11,7 +11,8 @@ from building import agent
 from turnout.engine.conversation import Conversation
 from turnout.engine.journal import Journal, render
 from turnout.engine.tasks import FunctionTask
-from turnout.rules.agents import Dictionary, ParserSettings, Phrase, StepDefinition, Word
+from turnout.rules.agents import ParserSettings, StepDefinition
+from turnout.rules.dictionaries import Dictionary, Phrase, Word
 from turnout.rules.expressions import Expression, parse
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from turnout.grammar.program import agent_of_program, look_at, read_program, read_text_document, to_json
-from turnout.rules.agents import AgentDefinition, HttpCallsFile, RulesSettings
+from turnout.rules.agents import AgentDefinition, RulesSettings
+from turnout.rules.calls import HttpCallsFile
 from turnout.rules.conditions import MAX_NESTING
 from turnout.rules.errors import LoadError, Problem
 from turnout.rules.outputs import OutputSet

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from turnout.rules.agents import HttpCallsFile
+from turnout.rules.calls import HttpCallsFile
 from turnout.rules.errors import LoadError, Problem
 from turnout.rules.findings import CODES
 from turnout.rules.reading import read

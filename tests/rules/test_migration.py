@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from turnout.rules.agents import AgentFile, Dictionary, HttpCallsFile, WorkflowFile
+from turnout.rules.agents import AgentFile, WorkflowFile
 from turnout.rules.authored import Authored
+from turnout.rules.calls import HttpCallsFile
+from turnout.rules.dictionaries import Dictionary
 from turnout.rules.errors import LoadError, Problem
 from turnout.rules.folders import read_agent
 from turnout.rules.outputs import OutputSet
