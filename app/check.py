@@ -18,7 +18,6 @@ from ..rules.findings import listed
 from ..rules.folders import read_agent
 from ..rules.lints import lint_agent, lint_document
 from ..rules.lints.actions import PASSED_OVER
-from ..rules.lints.survey import INNER
 from ..rules.llm import LlmFile
 from ..rules.outputs import OutputSet
 from ..rules.parsing import parse_json
@@ -105,7 +104,7 @@ def _agent(agent: AgentDefinition) -> Checked:
 
 def _passed_over(agent: AgentDefinition) -> Iterator[Problem]:
     """What is not looked for in an agent with tasks of its own, told at the first of them."""
-    place = next((step.place for step in agent.steps if step.settings is None and step.task not in INNER), None)
+    place = next((step.place for step in agent.steps if step.settings is None), None)
     if place is not None:
         source, at = place
         ((line, column),) = source.locate([Spot((*at, "type"))])

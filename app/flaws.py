@@ -10,8 +10,9 @@ from ..rules.authored import step_task
 from ..rules.check_blocks import CheckBlock, Expectation, Fault, Placed
 from ..rules.errors import Problem, Severity
 from ..rules.findings import listed, shown
-from ..rules.lints.survey import FAILED, SHORT_TASKS, SPECIAL, Survey
+from ..rules.lints.survey import FAILED, SPECIAL, Survey
 from ..rules.spelling import suggestion
+from ..rules.step_types import SHORT_TASKS
 
 _STATES = get_args(State)
 

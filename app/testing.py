@@ -1,7 +1,7 @@
 """Runs the checks of a text against its agent: what was expected of each turn, and what came of it.
 
-Nothing is called: of the tasks only the parser, the rules and the outputs are real. Every other one stands in, and does
-what the check says of it: it fails, or answers, or else has nothing to do.
+Nothing is called: of the tasks only those that ask nobody are real. Every other one stands in, and does what the check
+says of it: it fails, or answers, or else has nothing to do.
 """
 
 import asyncio
@@ -20,7 +20,9 @@ from ..engine.tasks.answers import HttpStatusError
 from ..engine.tasks.httpcalls import HttpCallsTask
 from ..engine.tasks.output import OutputTask
 from ..engine.tasks.parser import ParserTask
+from ..engine.tasks.properties import PropertyTask
 from ..engine.tasks.rules import RulesTask
+from ..engine.tasks.templating import TemplatingTask
 from ..engine.turns import Turn
 from ..grammar.program import Program, agent_of_program, read_program
 from ..rules.agents import AgentDefinition, StepDefinition
@@ -28,13 +30,15 @@ from ..rules.authored import step_task
 from ..rules.check_blocks import CheckBlock, Fault, Given
 from ..rules.check_blocks import Turn as Asked
 from ..rules.errors import ClosedError, LoadError, Problem, UsageError, has_errors
+from ..rules.step_types import SHORT_TASKS
 from ..rules.values import JSON, freeze
 from .expectations import Sight, actual, holds, reasons, words
 from .files import read_file
 from .flaws import flaws
 
-REAL = (ParserTask.id, RulesTask.id, OutputTask.id)
+REAL = (ParserTask.id, RulesTask.id, PropertyTask.id, OutputTask.id, TemplatingTask.id)
 """The tasks that do their work in a check unless it says otherwise."""
+LLM = SHORT_TASKS["llm"]
 
 TurnListener = Callable[[Turn, Mapping[str, int]], object]
 """Told of each turn, with the number of earlier steps that had each action."""
@@ -104,7 +108,7 @@ def suite_of(definition: AgentDefinition, checks: Sequence[CheckBlock], file: st
         raise LoadError(problems)
     # INVARIANT: what could do I/O never runs in a check.
     brought = dict.fromkeys(step.task for step in definition.steps if step.task not in REAL)
-    types = {HttpCallsTask.id: HttpCallsTask.type}
+    types = {HttpCallsTask.id: HttpCallsTask.type, LLM: "langchain"}
     stand_ins = [FunctionTask(task, _idle, types.get(task, "task")) for task in brought]
     return Suite(file=file, agent=Agent(definition, stand_ins), checks=tuple(checks), warnings=problems)
 
@@ -185,6 +189,9 @@ def _doing(fault: Fault) -> Callable[[Journal], Awaitable[None]]:
         raise _error(fault)
 
     async def answer(turn: Journal) -> None:
+        if task == LLM and isinstance(fault.answer, str):
+            turn.say(fault.answer)
+            return
         # The calls of a file store what was answered under names of their own, another task under its id.
         gained = fault.answer if task == HttpCallsTask.id else {task: fault.answer}
         stored = turn.read("memory.current.httpCalls") or {}

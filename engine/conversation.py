@@ -53,7 +53,7 @@ class Conversation:
 
     async def start(self, context: Mapping[str, object] | None = None, attachments: Sequence[str] = ()) -> Turn:
         """Run the opening turn: action `CONVERSATION_START`, no input. See `say`."""
-        return await self._turn(_first_step("", context, attachments, ["CONVERSATION_START"]))
+        return await self._turn(_opening(context, attachments))
 
     async def say(
         self,
@@ -75,21 +75,23 @@ class Conversation:
 
     async def stream(
         self,
-        text: str,
+        text: str | None,
         context: Mapping[str, object] | None = None,
         attachments: Sequence[str] = (),
     ) -> AsyncIterator[Event]:
-        """Say something and get what happens while it happens; the last event is `TurnDone`, which has the turn.
+        """Say something, or with None run the opening turn, and get what happens while it happens.
 
-        Raises as `say`. Whoever stops listening before the end cancels the turn.
+        The last event is `TurnDone`, which has the turn. Raises as `say`. Whoever stops listening before the end
+        cancels the turn.
         """
+        step = _opening(context, attachments) if text is None else _said(text, context, attachments, "")
         loop = asyncio.get_running_loop()
         events: asyncio.Queue[Event | None] = asyncio.Queue()
 
         def put(event: Event | None) -> None:
             loop.call_soon_threadsafe(events.put_nowait, event)  # a plain function may speak from its thread
 
-        saying = asyncio.ensure_future(self._turn(_said(text, context, attachments, ""), put))
+        saying = asyncio.ensure_future(self._turn(step, put))
         saying.add_done_callback(lambda _: put(None))
         try:
             while (event := await events.get()) is not None:
@@ -180,6 +182,10 @@ def _no_loop(method: str) -> None:
     except RuntimeError:
         return
     raise UsageError(f"`{method}_sync` was called inside an event loop", f"use `await conversation.{method}(…)`")
+
+
+def _opening(context: Mapping[str, object] | None, attachments: Sequence[str]) -> Step:
+    return _first_step("", context, attachments, ["CONVERSATION_START"])
 
 
 def _said(text: str, context: Mapping[str, object] | None, attachments: Sequence[str], expressions: str) -> Step:

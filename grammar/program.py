@@ -13,6 +13,7 @@ from ..rules.folders import Reader, agent_of
 from ..rules.outputs import OutputSet
 from ..rules.reading import Document, collector_paused, read_document
 from ..rules.rulesets import RuleSet
+from ..rules.step_types import SHORT_TASKS
 from .checks import check_block
 from .comments import tokens
 from .documents import documents, items, normal, places, plain, token
@@ -159,18 +160,9 @@ def _workflow(read: Iterable[Item], where: Source) -> Document[WorkflowFile]:
     return _document(WorkflowFile, made, where)
 
 
-_TASKS = {
-    "parser": "ai.labs.parser",
-    "rules": "ai.labs.behavior",
-    "output": "ai.labs.output",
-    "httpcalls": "ai.labs.httpcalls",
-}
-"""The steps that have a short name, and the ids of their tasks."""
-
-
 def _step(entries: Entries) -> Entries:
     task = token(entries["task"])
-    name = _TASKS.get(task, str(task))
+    name = SHORT_TASKS.get(task, str(task))
     step: Entries = {"type": task.update(value=name)}
     if "within" in entries:
         step["timeoutMs"] = entries["within"]

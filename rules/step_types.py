@@ -9,16 +9,19 @@ from .findings import Finding, listed, shown
 from .places import Pointer, Spot
 from .spelling import nearest, suggestion
 
-BUILT_IN = (
-    "ai.labs.parser",
-    "ai.labs.behavior",
-    "ai.labs.property",
-    "ai.labs.httpcalls",
-    "ai.labs.llm",
-    "ai.labs.output",
-    "ai.labs.templating",
-)
+SHORT_TASKS = {
+    "parser": "ai.labs.parser",
+    "rules": "ai.labs.behavior",
+    "property": "ai.labs.property",
+    "httpcalls": "ai.labs.httpcalls",
+    "llm": "ai.labs.llm",
+    "output": "ai.labs.output",
+    "templating": "ai.labs.templating",
+}
+"""What texts call the built-in tasks in their steps, and the ids by which everything else knows them."""
+
 _PLANNED = ("ai.labs.mcpcalls", "ai.labs.rag")
+BUILT_IN = tuple(SHORT_TASKS.values())
 _KNOWN = (*BUILT_IN, *_PLANNED, *SAME_TASK)
 _CONFIG = tuple(info.alias or name for name, info in StepConfig.model_fields.items())
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")

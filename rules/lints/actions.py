@@ -136,7 +136,7 @@ def _is_emitted(survey: Survey, run: tuple[str, ...]) -> bool:
 
 def _unanswered(survey: Survey) -> Iterator[Found]:
     # Where there is no output step, whoever asks the agent works on its actions.
-    if not survey.outputs or "*" in survey.called or "ai.labs.property" in survey.task_ids:
+    if not survey.outputs or "*" in survey.called:
         return
     answered = {*SPECIAL, *survey.said, *survey.called, *survey.matched}
     for surveyed in survey.sets:
@@ -148,7 +148,7 @@ def _unanswered(survey: Survey) -> Iterator[Found]:
                     yield Found(
                         code="L031",
                         message=f"rule {named(rule.rule.name)} emits {shown(action)}",
-                        why="no output, call or rule answers it",
+                        why="nothing answers it",
                         hint=f"did you mean `{meant}`?" if meant else "add an output for it",
                         model=surveyed.rule_set,
                         at=(*rule.at, "actions", number),

@@ -9,8 +9,9 @@ from ..findings import Written, listed, shown
 from ..places import Pointer
 from ..rulesets import RuleSet
 from ..spelling import nearest
+from ..step_types import SHORT_TASKS
 from .found import Found, Telling, Words, named
-from .survey import FAILED, SHORT_TASKS, SPECIAL, FailureAsked, Survey, SurveyedRule, SurveyedSet
+from .survey import FAILED, SPECIAL, FailureAsked, Survey, SurveyedRule, SurveyedSet
 
 OUTPUT = "ai.labs.output"
 

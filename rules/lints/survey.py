@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
-from ..agents import AgentDefinition, Policy, RulesSettings, StepDefinition
-from ..authored import action_run, task_name
+from ..agents import AgentDefinition, Policy, RulesSettings, StepDefinition, WorkflowFile
+from ..authored import Authored, action_run, task_name
 from ..calls import HttpCallsFile
 from ..conditions import (
     ActionMatcher,
@@ -17,8 +17,10 @@ from ..conditions import (
     Occurrence,
     OutcomeMatcher,
 )
+from ..llm import LlmFile
 from ..outputs import OutputSet
 from ..places import Pointer
+from ..properties import PropertySetter
 from ..rulesets import Rule, RuleSet
 
 SPECIAL = frozenset({"CONVERSATION_START", "CONVERSATION_END", "STOP_CONVERSATION", "PAUSE_CONVERSATION"})
@@ -26,17 +28,6 @@ SPECIAL = frozenset({"CONVERSATION_START", "CONVERSATION_END", "STOP_CONVERSATIO
 
 FAILED = "task_failed_"
 """What the action begins with that a failing task adds."""
-
-SHORT_TASKS = {
-    "parser": "ai.labs.parser",
-    "rules": "ai.labs.behavior",
-    "output": "ai.labs.output",
-    "httpcalls": "ai.labs.httpcalls",
-}
-"""What texts call the built-in tasks in their steps, and the ids by which everything else knows them."""
-
-INNER = frozenset({"ai.labs.property", "ai.labs.templating"})
-"""Tasks of the reference that may be brought as well: they work on what is there, and emit no actions."""
 
 
 class Asked(NamedTuple):
@@ -97,11 +88,11 @@ class SurveyedSet:
 
 
 class Waiting(NamedTuple):
-    """An output or a call that waits for an action: the position of its step, and where the action stands."""
+    """What waits for an action (an output, a call, a model, a property): its step's position, and where it stands."""
 
     place: int
     action: str
-    model: OutputSet | HttpCallsFile
+    model: Authored
     at: Pointer
 
 
@@ -113,7 +104,8 @@ class Survey:
         self.steps: Sequence[StepDefinition] = agent.steps
         self.sets: list[SurveyedSet] = []
         self.outputs: dict[int, OutputSet] = {}
-        self.calls: dict[int, HttpCallsFile] = {}
+        self.callers: list[int] = []
+        """The positions of the tasks that ask servers."""
         self.brought: list[int] = []
         """The positions of tasks that are brought from outside: they may do anything."""
         self.emits_expressions = False
@@ -125,9 +117,9 @@ class Survey:
                     self.emits_expressions |= bool(_flag(step.settings.expressions_as_actions, rule_set))
                 case OutputSet() as outputs:
                     self.outputs[place] = outputs
-                case HttpCallsFile() as calls:
-                    self.calls[place] = calls
-                case None if step.task not in INNER:
+                case HttpCallsFile() | LlmFile():
+                    self.callers.append(place)
+                case None:
                     self.brought.append(place)
         for rule_set, places in asked.values():
             self.sets.append(SurveyedSet(rule_set=rule_set, places=places, rules=surveyed(rule_set)))
@@ -165,19 +157,26 @@ class Survey:
         self.said = {waits.action for waits in self.waiting if isinstance(waits.model, OutputSet)}
         """The actions that there are outputs for."""
         self.called: dict[str, set[int]] = {}
-        """The actions that HTTP calls are made for, with the positions of the steps; `*` for any."""
+        """The actions that servers are asked and properties are set for, with the positions of the steps; `*`: any."""
         for waits in self.waiting:
-            if isinstance(waits.model, HttpCallsFile):
+            if not isinstance(waits.model, OutputSet):
                 self.called.setdefault(waits.action, set()).add(waits.place)
 
     def _waiting(self) -> "Iterator[Waiting]":
         for place, outputs in self.outputs.items():
             for number, output in enumerate(outputs.output_set):
                 yield Waiting(place, output.action, outputs, ("outputSet", number, "action"))
-        for place, calls in self.calls.items():
-            for number, call in enumerate(calls.http_calls):
-                for nth, action in enumerate(call.actions):
-                    yield Waiting(place, action, calls, ("httpCalls", number, "actions", nth))
+        for place, step in enumerate(self.steps):
+            match step.settings:
+                case HttpCallsFile(http_calls=parts) as calls:
+                    yield from _waits(place, calls, ("httpCalls",), parts)
+                case LlmFile(tasks=parts) as models:
+                    yield from _waits(place, models, ("tasks",), parts)
+                case PropertySetter(set_on_actions=parts) as setter:
+                    model, at = _written(step, setter)
+                    # A property that any action sets answers none of them.
+                    waits = _waits(place, model, (*at, "setOnActions"), parts)
+                    yield from (each for each in waits if each.action != "*")
 
     @property
     def continues(self) -> bool:
@@ -197,7 +196,7 @@ class Survey:
     def fallible(self) -> dict[str, list[int]]:
         """The tasks that work with the world outside, by id, with their positions."""
         found: dict[str, list[int]] = {}
-        for place in sorted([*self.calls, *self.brought]):
+        for place in sorted([*self.callers, *self.brought]):
             found.setdefault(self.steps[place].task, []).append(place)
         return found
 
@@ -206,6 +205,26 @@ class Survey:
         return self.continues and any(
             place > failed or (self.reroutes and place != failed) for failed in self.task_ids[task] for place in places
         )
+
+
+class _Waiter(Protocol):
+    @property
+    def actions(self) -> Sequence[str]: ...
+
+
+def _waits(place: int, model: Authored, at: Pointer, parts: Sequence[_Waiter]) -> Iterator[Waiting]:
+    for number, part in enumerate(parts):
+        for nth, action in enumerate(part.actions):
+            yield Waiting(place, action, model, (*at, number, "actions", nth))
+
+
+def _written(step: StepDefinition, setter: PropertySetter) -> tuple[Authored, Pointer]:
+    """The document that a setter stands in, its own or that of its step, and where."""
+    if step.place is not None and isinstance(step.place[0].model, WorkflowFile):
+        number = step.place[1][-1]
+        if isinstance(number, int) and step.place[0].model.workflow_steps[number].config.uri is None:
+            return step.place[0].model, (*step.place[1], "config")
+    return setter, ()
 
 
 def surveyed(rule_set: RuleSet) -> list[SurveyedRule]:

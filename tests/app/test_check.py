@@ -251,7 +251,7 @@ def test_a_rule_set_that_does_not_load_has_no_findings(tmp_path: Path) -> None:
     assert "[L" not in ended.out
 
 
-@pytest.mark.parametrize("kind", ["property", "langchain", "mcpcalls", "rag"])
+@pytest.mark.parametrize("kind", ["mcpcalls", "rag"])
 def test_a_kind_of_file_that_is_not_read_yet_is_a_note(tmp_path: Path, kind: str) -> None:
     ended = turnout("check", write(tmp_path / f"x.{kind}.json", {"setOnActions": []}), "--strict")
     assert ended.code == 0

@@ -78,7 +78,6 @@ def test_steps_are_resolved_in_order(tmp_path: Path) -> None:
     [
         ("weather", "weather"),
         ("eddi://weather", "weather"),
-        ("eddi://ai.labs.llm", "ai.labs.llm"),
         ("eddi://ai.labs.mcpcalls", "ai.labs.mcpcalls"),
     ],
 )

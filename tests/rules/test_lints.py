@@ -10,10 +10,10 @@ from turnout.grammar.program import agent_of_program, read_program
 from turnout.rules.errors import Problem
 from turnout.rules.folders import read_agent
 from turnout.rules.lints import Report, lint_agent, lint_document
-from turnout.rules.lints.survey import SHORT_TASKS
 from turnout.rules.outputs import OutputSet
 from turnout.rules.reading import read_document
 from turnout.rules.rulesets import RuleSet
+from turnout.rules.step_types import SHORT_TASKS
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 GO = {"enabled": True, "continueOnFailure": True}
@@ -670,8 +670,10 @@ def test_of_agents_that_worked_for_years_only_unanswered_failures_are_told(folde
     if folder is None:
         pytest.skip("the corpus is not here")
     found: tuple[Problem, ...] = lint_agent(read_agent(folder)).problems
-    assert {problem.code for problem in found} <= {"L002"}
-    assert bool(found) == any(folder.rglob("*.httpcalls.json"))
+    # One rule of `registration-2019` emits an action that nothing in the agent waits for.
+    known = {"L031"} if folder.name == "registration-2019" else set()
+    unanswered = {"L002"} if any(folder.rglob("*.httpcalls.json")) else set()
+    assert {problem.code for problem in found} == known | unanswered
 
 
 class TestStepsOfATextThatLeaveSomethingOut:

@@ -26,7 +26,7 @@ def test_an_unknown_type_of_the_reference_is_a_warning_with_the_nearest(written:
     assert (problem.code, problem.severity, problem.hint) == ("A011", "warning", f"did you mean `{meant}`?")
 
 
-@pytest.mark.parametrize("name", ["property", "templating", "llm", "mcpcalls", "rag"])
+@pytest.mark.parametrize("name", ["mcpcalls", "rag"])
 def test_a_task_that_is_not_built_in_yet_is_a_note(name: str) -> None:
     (problem,) = told({"type": f"eddi://ai.labs.{name}"})
     assert (problem.code, problem.severity) == ("A013", "note")
