@@ -1,4 +1,4 @@
-"""From an agent's folder to an agent that runs, with the tasks that its steps name."""
+"""From an agent's files to an agent that runs, with the tasks that its steps name."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,8 @@ from ..rules.agents import Surroundings
 from ..rules.authored import step_task
 from ..rules.errors import UsageError
 from ..rules.folders import read_agent
-from ..rules.spelling import suggestion
+from ..rules.spelling import nearest
+from ..rules.zips import is_zip
 from .files import read_file
 from .task_files import is_task, words
 
@@ -24,7 +25,7 @@ ENTRY_POINTS = "turnout.tasks"
 def open_agent(
     path: str | os.PathLike[str], tasks: Iterable[Task] = (), surroundings: Surroundings | None = None
 ) -> Agent:
-    """Open the agent in the folder, or the one `.turnout` file, at `path`.
+    """Open the agent in the folder or the zip, or the one `.turnout` file, at `path`.
 
     `tasks` are those that its steps name and that are not built in; what is still missing is taken from
     installed packages. `surroundings` is what `deploymentContext` and `capabilityMatch` look into. Raises `LoadError`
@@ -33,14 +34,10 @@ def open_agent(
     place = Path(path)
     if not isinstance(tasks, Iterable):
         raise UsageError("`tasks` is not a list of tasks", "write `tasks=[…]`, for a single one, too")
-    if place.suffix not in ("", ".turnout") and not place.is_dir():
-        known_as = suggestion(place.suffix, [".turnout"], "")
-        hint = (
-            f"did you mean `{place.with_suffix('.turnout').name}`?"
-            if known_as
-            else "name a folder or a `.turnout` file"
-        )
-        raise UsageError(f"`{place.as_posix()}` is neither a folder nor a `.turnout` file", hint)
+    if place.suffix not in ("", ".turnout") and not (place.is_dir() or is_zip(place)):
+        meant = nearest(place.suffix, [".turnout", ".zip"])
+        hint = f"did you mean `{place.with_suffix(meant).name}`?" if meant else "name one of these"
+        raise UsageError(f"`{place.as_posix()}` is no folder, no zip and no `.turnout` file", hint)
     if place.suffix == ".turnout":
         definition = agent_of_program(read_program(read_file(place), place.as_posix()), place)
     else:

@@ -26,6 +26,7 @@ from ..rules.properties import PropertySetter
 from ..rules.reading import read_document
 from ..rules.rulesets import RuleSet
 from ..rules.shapes import shape_of
+from ..rules.zips import is_zip
 from .files import is_hidden, read_file, texts_in
 from .flaws import flaws
 from .printing import print_json, print_problems, printer, problem_data
@@ -74,9 +75,9 @@ def _is_agent(file: Path) -> bool:
 
 
 def checked(path: Path) -> Checked:
-    """Check an agent's folder, or a file, whose kind its name or its keys tell."""
+    """Check an agent's folder or zip, or a file, whose kind its name or its keys tell."""
     try:
-        if path.is_dir():
+        if path.is_dir() or is_zip(path):
             return _agent(read_agent(path, READERS))
         source = read_file(path)
         if path.suffix == ".turnout":
@@ -138,6 +139,16 @@ def _text(path: Path, text: bytes) -> Checked:
     ]
     notes = [pointed(one, source) for one in _passed_over(agent)] if program.has("steps") else []
     return Checked([*told, *found, *flawed, *notes], sum(report.silenced for report in reports))
+
+
+def checked_text(text: str) -> list[Problem]:
+    """All that is to be said of the rules and outputs of a text, without reading a file that its steps may name."""
+    program = look_at(text)
+    if not program.loads:
+        return list(program.problems)
+    source = program.source
+    found = [one for document in (program.rules, program.outputs) for one in lint_document(document).problems]
+    return [*program.problems, *(pointed(_at_item(one, source), source) for one in found)]
 
 
 def _at_item(problem: Problem, source: Source) -> Problem:

@@ -1,6 +1,5 @@
-"""`turnout convert`: rules and outputs from JSON to text, and from text to JSON."""
+"""`turnout convert`: rules and outputs from JSON to text, and from text to JSON; `convert_agents` has whole agents."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,9 @@ from ..rules.parsing import parse_json
 from ..rules.reading import read_output_set, read_rule_set
 from ..rules.rulesets import RuleSet
 from ..rules.shapes import shape_of
-from .files import make_folder, read_file, write_file
+from ..rules.zips import is_zip
+from .convert_agents import convert_agent
+from .files import json_bytes, make_folder, read_file, write_file
 from .printing import print_json, print_problems, printer, problem_data
 
 FORMS = ("text", "json")
@@ -37,12 +38,15 @@ class Converted:
 def convert(file: Path, *, to: str, prove: bool, as_json: bool, out: Path | None = None, force: bool = False) -> int:
     """Print a file in the other form, or write it to `out`: a file, or a folder, which is made if need be.
 
+    A whole agent, of whatever age, is written into the folder `out`: as a text with `policy` or `steps` is.
     A file that is there already is written over only with `force`. With `prove` it is also told whether the way back
     leads to the same, and which quirks were met on the way. 0, or 1 where the way back leads to something else. Raises
     `LoadError`, and `UsageError` for what has no other form and for a place that is taken.
     """
     if to not in FORMS:
         raise UsageError(f"there is no form `{to}`", f"name one of {listed(FORMS, 'or')}")
+    if file.is_dir() or is_zip(file) or (to == "json" and out is not None and _is_folder(out) and _is_agent(file)):
+        return convert_agent(file, to=to, prove=prove, as_json=as_json, out=out, force=force)
     if (file.suffix == ".turnout") == (to == "text"):
         raise UsageError(f"the file is {to} already", f"convert it to {'json' if to == 'text' else 'text'}")
     made = _as_text(file) if to == "text" else _as_json(file)
@@ -64,7 +68,8 @@ def _as_text(file: Path) -> Converted:
     source, name = read_file(file), file.as_posix()
     kind = KINDS.get(suffix(PurePosixPath(name))) or _kind(parse_json(source, name))
     if kind not in (RuleSet, OutputSet):
-        raise UsageError(f"`{name}` holds neither rules nor outputs", "write `policy` and `steps` by hand")
+        hint = "name the agent's folder, to convert all of its files"
+        raise UsageError(f"`{name}` holds neither rules nor outputs", hint)
     reading = read_rule_set(source, name) if kind is RuleSet else read_output_set(source, name)
     model = reading.model
     equal, text = _proved(model)
@@ -104,22 +109,17 @@ def _as_json(file: Path) -> Converted:
     )
 
 
-def _dumps(document: object) -> bytes:
-    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-    return text.encode(errors="backslashreplace")  # a lone surrogate has no other form
-
-
 def _write(made: Converted, file: Path, out: Path, *, force: bool) -> None:
     """Write what was made, all of it or nothing; a name without an ending is that of a folder."""
     stem = file.name.partition(".")[0]
-    in_folder = out.is_dir() or not (out.suffix or out.exists())
+    in_folder = _is_folder(out)
     if isinstance(made.form, str):
         files = {out / f"{stem}.turnout" if in_folder else out: made.form.encode()}
     else:
         if len(made.form) > 1 and not in_folder:
             raise UsageError("the text holds rules and outputs, which are two files", "name a folder with `--out`")
         files = {
-            out / f"{stem}.{_ENDINGS[kind]}" if in_folder else out: _dumps(document)
+            out / f"{stem}.{_ENDINGS[kind]}" if in_folder else out: json_bytes(document)
             for kind, document in made.form.items()
         }
     taken = next((target for target in files if target.exists()), None)
@@ -129,6 +129,15 @@ def _write(made: Converted, file: Path, out: Path, *, force: bool) -> None:
         make_folder(out)
     for target, data in files.items():
         write_file(target, data)
+
+
+def _is_folder(out: Path) -> bool:
+    return out.is_dir() or not (out.suffix or out.exists())
+
+
+def _is_agent(text: Path) -> bool:
+    """Whether a text says more of an agent than its rules and outputs."""
+    return text.suffix == ".turnout" and read_program(read_file(text), text.as_posix()).has("policy", "steps")
 
 
 def _print(made: Converted, *, prove: bool) -> None:

@@ -1,8 +1,12 @@
 """Reading and writing the files that a user names."""
 
-from pathlib import Path
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
 
-from ..rules.agent_files import reason
+from ..rules.bundles import reason
 from ..rules.errors import LoadError, Problem, UsageError, cause
 
 
@@ -46,3 +50,35 @@ def make_folder(path: Path) -> None:
     except OSError as error:
         message = f"the folder `{path.as_posix()}` cannot be made: {cause(error)}"
         raise UsageError(message, "name a place that can be written to") from error
+
+
+def json_bytes(document: object) -> bytes:
+    """A document as a file of JSON, for people to read."""
+    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return text.encode(errors="backslashreplace")  # a lone surrogate has no other form
+
+
+def write_folder(folder: Path, files: Mapping[PurePosixPath, bytes]) -> None:
+    """Write files into a folder, which is made if need be: all of them, or where that fails none."""
+    make_folder(folder)
+    try:
+        kept = Path(tempfile.mkdtemp(prefix=".turnout-", dir=folder))  # on one disk with the folder, to be moved there
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    try:
+        for file, data in files.items():
+            (kept / file).parent.mkdir(parents=True, exist_ok=True)
+            (kept / file).write_bytes(data)
+        for file in files:
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        for file in files:
+            (kept / file).replace(folder / file)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    finally:
+        shutil.rmtree(kept, ignore_errors=True)
+
+
+def _unwritable(folder: Path, error: OSError) -> UsageError:
+    message = f"the folder `{folder.as_posix()}` cannot be written to: {cause(error)}"
+    return UsageError(message, "name a place that can be written to")

@@ -1,14 +1,16 @@
-"""The files of an agent's folder, by kind and by the addresses that stand in its documents."""
+"""The files of an agent, by kind and by the addresses that stand in its documents."""
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Mapping
+from itertools import takewhile
+from pathlib import PurePosixPath
 
 from .agents import AgentFile, WorkflowFile
 from .authored import Authored
+from .bundles import Bundle
 from .calls import HttpCallsFile
 from .dictionaries import Dictionary
-from .errors import Problem, cause
+from .errors import LoadError, Problem
+from .findings import listed, shown
 from .llm import LlmFile
 from .outputs import OutputSet
 from .properties import PropertySetter
@@ -30,7 +32,10 @@ KINDS: Mapping[str, type[Authored]] = {
     "langchain": LlmFile,
     "llm": LlmFile,
 }
-"""What a file holds, by the part of its name before `.json`."""
+"""What a file holds, by the part of its name before `.json`; of several names of one kind the first is today's."""
+
+ENDINGS: Mapping[type[Authored], str] = {model: kind for kind, model in reversed(list(KINDS.items()))}
+"""Today's part of a file's name before `.json`, by what the file holds."""
 
 WORDS: Mapping[type[Authored], str] = {
     AgentFile: "agent",
@@ -54,28 +59,26 @@ _NOT_READ = ("descriptor", "snippet", "schedule")
 
 
 class AgentFiles:
-    """The plain files of a folder, or of these `names` only, as paths relative to it. Links are not followed.
+    """What a bundle holds, as paths in it; `endings` are those of documents that are no JSON.
 
-    `problems` tells what cannot be looked into.
+    Raises `LoadError` where nothing can be looked into.
     """
 
-    def __init__(self, root: Path, endings: Iterable[str], names: Iterable[str] | None = None) -> None:
-        self.problems: list[Problem] = []
-        self._root = root
+    def __init__(self, bundle: Bundle, endings: Iterable[str] = ()) -> None:
+        self.bundle = bundle
         self._endings = (".json", *endings)
-        self._links: set[PurePosixPath] = set()
-        self._files = tuple(sorted(self._walked()) if names is None else self._named(names))
-
-    def _named(self, names: Iterable[str]) -> Iterator[PurePosixPath]:
-        for file in map(PurePosixPath, filter(is_inside, names)):
-            if any((self._root / part).is_symlink() for part in (file, *file.parents) if part.name):
-                self._links.add(file)
-            elif (self._root / file).is_file():
-                yield file
+        there = dict(bundle.entries())
+        self._odd = {path: why for path, why in there.items() if why}
+        self.files = tuple(sorted(there.keys() - self._odd.keys()))
+        self._known = frozenset(self.files)
 
     def documents(self) -> list[PurePosixPath]:
         """The documents that may belong to an agent's turns."""
-        return [file for file in self._files if file.suffix in self._endings and suffix(file) not in _NOT_READ]
+        return [file for file in self.files if file.suffix.lower() in self._endings and suffix(file) not in _NOT_READ]
+
+    def place(self, file: PurePosixPath) -> str:
+        """What problems call a file."""
+        return (PurePosixPath(self.bundle.name) / file).as_posix()
 
     def named(self, address: str, folder: PurePosixPath) -> list[PurePosixPath]:
         """The files that an address in a document of `folder` can mean.
@@ -85,8 +88,7 @@ class AgentFiles:
         """
         _, found, rest = address.partition("://")
         if not found:
-            places = (folder / address, PurePosixPath(address))
-            return [file for file in dict.fromkeys(places) if file in self._files][:1]
+            return [file for file in _places(address, folder) if file in self._known][:1]
         path, _, query = rest.partition("?")
         wanted = path.rpartition("/")[2]
         files = [file for file in self.documents() if file.name.partition(".")[0] == wanted]
@@ -94,24 +96,44 @@ class AgentFiles:
         version = query.removeprefix("version=")
         return [file for file in near if file.parent.name == version] or near
 
-    def is_link(self, address: str, folder: PurePosixPath) -> bool:
-        """Whether a file name in a document of `folder` is that of a link, which is not followed."""
-        return folder / address in self._links or PurePosixPath(address) in self._links
+    def fitting(self, address: str, folder: PurePosixPath, model: type[Authored]) -> list[PurePosixPath]:
+        """Those of `named` that have the name of this model, else those that do not have the name of another."""
+        named = self.named(address, folder)
+        exact = [file for file in named if KINDS.get(suffix(file.with_suffix(".json"))) is model]
+        return exact or [file for file in named if KINDS.get(suffix(file), model) is model]
 
-    def _walked(self) -> Iterator[PurePosixPath]:
-        for place, inner, names in os.walk(self._root, onerror=self._refused):
-            inner[:] = sorted(name for name in inner if not name.startswith("."))
-            here = PurePosixPath(Path(place).relative_to(self._root).as_posix())
-            for name in names:
-                file = Path(place) / name
-                if file.is_symlink():
-                    self._links.add(here / name)
-                elif file.is_file() and not name.startswith("."):
-                    yield here / name
+    def odd(self, address: str, folder: PurePosixPath) -> str:
+        """Why what a file name in a document of `folder` names is no plain file; empty if there is no such thing."""
+        return next((self._odd[path] for path in _places(address, folder) if path in self._odd), "")
 
-    def _refused(self, error: OSError) -> None:
-        place = Path(error.filename or self._root).as_posix()
-        self.problems.append(Problem(code="A001", message=reason("folder", error), file=place))
+
+def _places(address: str, folder: PurePosixPath) -> Iterable[PurePosixPath]:
+    """Where a file can be that a document of `folder` names."""
+    return dict.fromkeys((folder / address, PurePosixPath(address)))
+
+
+def agent_file(bundle: Bundle) -> PurePosixPath:
+    """The one agent file at the top of a bundle; raises `LoadError`."""
+    near = takewhile(lambda entry: len(entry[0].parts) <= 2, bundle.entries())
+    every = {path: odd for path, odd in near if KINDS.get(suffix(path)) is AgentFile}
+    there = {path: odd for path, odd in every.items() if len(path.parts) == 1}
+    found = [path for path, odd in there.items() if not odd]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        several = listed([path.name for path in found])
+        words = ("A003", f"the {bundle.word} holds several agents: {several}", f"give each a {bundle.word} of its own")
+    elif there:
+        path, odd = next(iter(there.items()))
+        words = ("A015", f"{shown(path.name)} is {odd}", "put the agent's file itself there")
+    elif every:
+        lower = shown(str(next(iter(every))))
+        message = f"the {bundle.word} holds no agent file at its top, but {lower}"
+        words = ("A002", message, "name the folder of that file, or make a zip of it")
+    else:
+        words = ("A002", f"the {bundle.word} holds no agent file", "add one whose name ends in `.agent.json`")
+    code, message, hint = words
+    raise LoadError([*bundle.problems, Problem(code=code, message=message, file=bundle.name, hint=hint)])
 
 
 def suffix(file: PurePosixPath) -> str:
@@ -124,20 +146,3 @@ def article(model: type[Authored]) -> str:
     """`a rule set`, `an agent`."""
     word = WORDS[model]
     return f"{'an' if word[0] in 'ao' else 'a'} {word}"
-
-
-def is_inside(address: str) -> bool:
-    """Whether a file name stays in the folder it is read from."""
-    path = PurePosixPath(address.replace("\\", "/"))
-    return not path.is_absolute() and ".." not in path.parts and ":" not in address and "\0" not in address
-
-
-def reason(what: str, error: OSError) -> str:
-    """Why a file or folder cannot be read, in words."""
-    if isinstance(error, FileNotFoundError):
-        return f"there is no such {what}"
-    if isinstance(error, NotADirectoryError):
-        return "this is not a folder"
-    if isinstance(error, PermissionError):
-        return f"the {what} may not be read"
-    return f"the {what} cannot be read: {cause(error)}"

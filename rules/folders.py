@@ -1,17 +1,16 @@
-"""An agent's folder to the agent that it describes: its policy, and the steps of a turn with what they need.
+"""An agent's folder or zip to the agent that it describes: its policy, and the steps of a turn with what they need.
 
 The layout is the reference's export (`<id>.agent.json`, `<workflow>/<version>/<id>.workflow.json` and what is
-beside it), of any age; files may have readable names instead of ids. Nothing outside the folder is read.
+beside it), of any age; files may have readable names instead of ids. Nothing outside of it is read.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Protocol, TypeVar
 
-from .agent_files import KINDS, WORDS, AgentFiles, article, is_inside, reason, suffix
+from .agent_files import KINDS, WORDS, AgentFiles, agent_file, article, suffix
 from .agents import (
     AgentDefinition,
     AgentFile,
@@ -24,9 +23,11 @@ from .agents import (
     WorkflowFile,
     WorkflowStep,
 )
-from .authored import Authored, step_task
+from .authored import Authored, step_task, task_name
+from .bundles import Bundle, FolderBundle, is_inside
 from .calls import HttpCallsFile
-from .dictionaries import Dictionary
+from .dictionaries import CORRECTIONS, REGULAR, Correction, Dictionary, Kind
+from .dictionaries import KINDS as KINDS_OF_DICTIONARIES
 from .errors import LoadError, Problem, Severity, has_errors
 from .findings import listed, shown
 from .llm import LlmFile
@@ -35,7 +36,9 @@ from .places import Pointer
 from .properties import PropertySetter
 from .reading import Document, read_document
 from .rulesets import RuleSet
+from .spelling import nearest
 from .step_types import is_skipped, misspells_uri
+from .zips import ZipBundle, is_zip
 
 M = TypeVar("M", bound=Authored)
 
@@ -51,14 +54,24 @@ _NO_READERS: Mapping[str, Reader] = MappingProxyType({})
 
 
 def read_agent(path: Path, readers: Mapping[str, Reader] = _NO_READERS) -> AgentDefinition:
-    """Read the agent in the folder `path`.
+    """Read the agent in the folder, or in the zip, at `path`.
 
     A step whose task is not built in has no settings; whether such a task exists is for the caller to say.
     Files with an ending of `readers` (`.turnout`) are read by these where a step names them, others are JSON.
     Raises `LoadError` with the errors and warnings of all files, in reading order.
     """
-    start = _agent_file(path)
-    folder = _Folder(path, AgentFiles(path, readers), readers)
+    return read_bundle(bundle_at(path), readers)
+
+
+def bundle_at(path: Path) -> Bundle:
+    """What holds the files of the agent at `path`; a folder is not looked into yet. Raises `LoadError` for a zip."""
+    return ZipBundle(path) if is_zip(path) else FolderBundle(path)
+
+
+def read_bundle(bundle: Bundle, readers: Mapping[str, Reader] = _NO_READERS) -> AgentDefinition:
+    """As `read_agent`, from whatever holds the files."""
+    start = agent_file(bundle)
+    folder = _Folder(AgentFiles(bundle, readers), readers)
     return _loaded(folder.agent(start), folder.problems)
 
 
@@ -76,8 +89,8 @@ def agent_of(
     steps = workflow.model.workflow_steps if workflow.model is not None else ()
     uris = [step.config.uri for step in steps]
     uris += (each.config.uri for step in steps for each in step.extensions.dictionaries)
-    files = AgentFiles(file.parent, readers, filter(None, uris))
-    folder = _Folder(file.parent, files, readers, own)
+    files = AgentFiles(FolderBundle(file.parent, filter(None, uris)), readers)
+    folder = _Folder(files, readers, own)
     agent = AgentDefinition(
         name=file.name.partition(".")[0],
         policy=policy,
@@ -108,18 +121,16 @@ class _Reference:
 
 
 class _Folder:
-    """One reading of a folder. Paths inside it are relative to it."""
+    """One reading of a folder or zip. Paths inside it are relative to it."""
 
     def __init__(
         self,
-        root: Path,
         files: AgentFiles,
         readers: Mapping[str, Reader],
         own: Mapping[type[Authored], Document[Authored]] = MappingProxyType({}),
     ) -> None:
-        self.problems = list(files.problems)
+        self.problems = list(files.bundle.problems)
         self.read: dict[tuple[PurePosixPath, type[Authored] | None], Document[Authored]] = {}
-        self._root = root
         self._files = files
         self._readers = readers
         self._own = own
@@ -163,7 +174,8 @@ class _Folder:
     ) -> Settings | None:
         """The settings of a built-in task; None for any other one, and where they do not load."""
         if task == "ai.labs.parser":
-            return ParserSettings(dictionaries=tuple(self._dictionaries(step, workflow, at, folder)))
+            dictionaries = tuple(self._dictionaries(step, workflow, at, folder))
+            return ParserSettings(dictionaries=dictionaries, corrections=tuple(self._corrections(step, workflow, at)))
         if misspells_uri(step.config):
             return None
         uri = step.config.uri
@@ -191,18 +203,44 @@ class _Folder:
 
     def _dictionaries(
         self, step: WorkflowStep, workflow: Document[WorkflowFile], at: Pointer, folder: PurePosixPath
-    ) -> Iterator[Dictionary]:
+    ) -> Iterator[Dictionary | Kind]:
         for index, reference in enumerate(step.extensions.dictionaries):
             here: Pointer = (*at, "extensions", "dictionaries", index)
+            named, uri = task_name(reference.type), reference.config.uri
             if misspells_uri(reference.config):
                 continue
-            if reference.config.uri is None:
-                message = f"the dictionary {shown(reference.type)} is not used here"
-                self.problems.append(workflow.problem("A010", message, (*here, "type"), severity="warning"))
+            if uri is not None:
+                place = _Reference(uri, workflow, (*here, "config", "uri"), folder)
+                if (dictionary := self._part(place, Dictionary)) is not None:
+                    yield dictionary
+            elif (kind := KINDS_OF_DICTIONARIES.get(named)) is not None:
+                yield kind
+            elif named == REGULAR:
+                message, hint = "a dictionary of this type needs a file", "name it in `config`, under `uri`"
+                self.problems.append(workflow.problem("A008", message, (*here, "type"), hint=hint))
+            else:
+                self._unused("dictionary", reference.type, (*KINDS_OF_DICTIONARIES, REGULAR), workflow, here)
+
+    def _corrections(self, step: WorkflowStep, workflow: Document[WorkflowFile], at: Pointer) -> Iterator[Correction]:
+        for index, correction in enumerate(step.extensions.corrections):
+            here: Pointer = (*at, "extensions", "corrections", index)
+            if task_name(correction.type) not in CORRECTIONS:
+                self._unused("correction", correction.type, CORRECTIONS, workflow, here)
                 continue
-            place = _Reference(reference.config.uri, workflow, (*here, "config", "uri"), folder)
-            if (dictionary := self._part(place, Dictionary)) is not None:
-                yield dictionary
+            if correction.config.lookup_if_known:
+                message = "`lookupIfKnown` is not used here: a word that a dictionary knows stays as it is"
+                place = (*here, "config", "lookupIfKnown")
+                self.problems.append(workflow.problem("A010", message, place, hint="leave it out", severity="warning"))
+            yield correction
+
+    def _unused(
+        self, what: str, type: str, known: Sequence[str], workflow: Document[WorkflowFile], at: Pointer
+    ) -> None:
+        message = f"the {what} {shown(type)} is not used here"
+        names = {each.rpartition(".")[2]: each for each in known}
+        meant = nearest(type.rpartition(".")[2], names)
+        hint = f"did you mean `eddi://{names[meant]}`?" if meant else "leave it out"
+        self.problems.append(workflow.problem("A010", message, (*at, "type"), hint=hint, severity="warning"))
 
     def _part(self, reference: _Reference, model: type[M]) -> M | None:
         """The model in the file that a step refers to."""
@@ -224,12 +262,12 @@ class _Folder:
         # A text may hold both rules and outputs, a JSON document is one thing.
         key = (file, None if reader is None else model)
         if (known := self.read.get(key)) is None:
-            name = (self._root / file).as_posix()
             try:
-                known = (reader or read_document)(model, (self._root / file).read_bytes(), name)
-            except OSError as error:
-                self.problems.append(Problem(code="A001", message=reason("file", error), file=name))
+                source = self._files.bundle.read(file)
+            except LoadError as error:
+                self.problems += error.problems
                 return None
+            known = (reader or read_document)(model, source, self._files.place(file))
             self.read[key] = known
             self.problems += [problem for problem in known.problems if reader is None or problem not in self.problems]
         if known.model is not None and not isinstance(known.model, model):
@@ -243,24 +281,25 @@ class _Folder:
         """The file that an address means; without one, or with several, a problem is added."""
         address = reference.address
         named = self._files.named(address, reference.folder)
-        found = [file for file in named if KINDS.get(suffix(file), model) is model]
+        found = self._files.fitting(address, reference.folder, model)
+        holder = f"the agent's {self._files.bundle.word}"
         if "://" not in address and not is_inside(address):
-            message = f"{shown(address)} leads out of the agent's folder"
-            code, hint = "A006", "put the file into the agent's folder, and name it from there"
+            message = f"{shown(address)} leads out of {holder}"
+            code, hint = "A006", f"put the file into {holder}, and name it from there"
         elif len(found) == 1:
             return found[0]
         elif found:
             message = f"{shown(address)} could be any of {listed([str(file) for file in found])}"
             code, hint = "A005", "leave only one of them"
-        elif self._files.is_link(address, reference.folder):
-            message = f"{shown(address)} is a link, and links are not followed"
+        elif odd := self._files.odd(address, reference.folder):
+            message = f"{shown(address)} is {odd}"
             code, hint = "A015", "put the file itself there"
         elif named:
             other = KINDS[suffix(named[0])]
             message = f"{shown(str(named[0]))} is {article(other)}, and {article(model)} is needed here"
             code, hint = "A014", "correct the address, or the file's name"
         else:
-            message = f"the agent's folder holds no {WORDS[model]} for {shown(address)}"
+            message = f"{holder} holds no {WORDS[model]} for {shown(address)}"
             code, hint = "A004", "add the file, or correct the address"
         self.problems.append(reference.problem(code, message, hint=hint))
         return None
@@ -276,30 +315,5 @@ class _Folder:
 
     def _note_unused(self) -> None:
         for file in self._unread():
-            name = (self._root / file).as_posix()
             message = "nothing in the agent refers to this file"
-            self.problems.append(Problem(code="A007", message=message, file=name, severity="note"))
-
-
-def _agent_file(root: Path) -> PurePosixPath:
-    """The one agent file at the top of a folder; raises `LoadError`."""
-    try:
-        every = sorted(os.scandir(root), key=lambda entry: entry.name)
-        entries = [entry for entry in every if KINDS.get(suffix(PurePosixPath(entry.name))) is AgentFile]
-        found = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
-    except OSError as error:
-        words = ("A001", reason("folder", error), "name the folder that holds the agent's `.agent.json`")
-    else:
-        if len(found) == 1:
-            return PurePosixPath(found[0])
-        if found:
-            words = ("A003", f"the folder holds several agents: {listed(found)}", "give each agent a folder of its own")
-        elif entries:
-            odd = entries[0]
-            what = "a link, and links are not followed" if odd.is_symlink() else "no plain file"
-            what = "a folder" if odd.is_dir(follow_symlinks=False) else what
-            words = ("A015", f"{shown(odd.name)} is {what}", "put the agent's file itself there")
-        else:
-            words = ("A002", "the folder holds no agent file", "add one whose name ends in `.agent.json`")
-    code, message, hint = words
-    raise LoadError([Problem(code=code, message=message, file=root.as_posix(), hint=hint)])
+            self.problems.append(Problem(code="A007", message=message, file=self._files.place(file), severity="note"))

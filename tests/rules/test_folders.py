@@ -343,3 +343,26 @@ def test_a_folder_of_random_bytes_is_a_load_error_at_worst(tmp_path: Path, files
         (folder / name).write_bytes(content)
     with suppress(LoadError):
         read_agent(folder)
+
+
+def test_an_agent_one_folder_below_is_pointed_at(tmp_path: Path) -> None:
+    agent(tmp_path / "inner")
+    (problem,) = problems(tmp_path)
+    assert (problem.code, "`inner/hello.agent.json`" in problem.message) == ("A002", True)
+
+
+def test_a_folder_where_a_file_is_named_is_told_as_such(tmp_path: Path) -> None:
+    folder = agent(tmp_path, [{"type": "eddi://ai.labs.behavior", "config": {"uri": "rules"}}])
+    (folder / "rules").mkdir()
+    (problem,) = problems(folder)
+    assert (problem.code, problem.message) == ("A015", "`rules` is a folder")
+
+
+def test_of_files_with_one_id_the_one_that_is_named_as_its_kind_is_read(tmp_path: Path) -> None:
+    write(exported(tmp_path), {"w1/1/b2.json": {"anything": "else"}})
+    (step,) = read_agent(tmp_path).steps
+    assert isinstance(step.settings, RulesSettings)
+
+
+def test_a_path_that_no_system_has_is_told(tmp_path: Path) -> None:
+    assert codes(tmp_path / "a\0b") == ["A001"]
