@@ -1,25 +1,18 @@
 """`turnout run`: an agent, a few things said to it, and the turns that come of them."""
 
 import asyncio
-import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ..engine.conversation import Conversation
 from ..engine.events import OperatorNote
 from ..engine.turns import Turn
-from ..rules.errors import LoadError, UsageError
-from ..rules.outputs import OutputSet
-from ..rules.parsing import parse_json
-from .agents import open_agent
-from .printing import print_json, print_problems, printer
+from ..rules.errors import UsageError
+from .printing import print_json, printer
 from .reasons import missed_data
 from .streams import reserved
-from .task_files import tasks_from_files
+from .talks import failing, prepared
 from .transcript import print_turn
-
-_LONGEST_NAME = 16
-"""Of an agent, to stand before what it says: an id of 24 digits says nothing."""
 
 
 def run(
@@ -41,17 +34,9 @@ def run(
     """
     if not says and not start:
         raise UsageError("nothing is said", 'add `--say "…"`, or `--start` for the opening turn')
-    told = dict(_context(pair) for pair in context)
     with reserved():  # tasks may print
-        opened = open_agent(agent, tasks_from_files(tasks))
-        for fail in fails:
-            task, _, message = fail.partition("=")
-            opened = opened.failing(task, message) if message else opened.failing(task)
-        definition = opened.definition
-        print_problems(note for note in definition.notes if note.severity == "warning")
-        name = definition.name if 0 < len(definition.name) <= _LONGEST_NAME else "agent"
-        outputs = [step.settings for step in definition.steps if isinstance(step.settings, OutputSet)]
-        spoken = {output.action for one in outputs for output in one.output_set}
+        talk = prepared(agent, context=context, seed=seed, fails=fails, tasks=tasks)
+        name, spoken = talk.name, talk.spoken
         notes: list[OperatorNote] = []
 
         def show(turn: Turn) -> None:
@@ -61,9 +46,8 @@ def run(
                 print_turn(turn, name, notes, why=why, spoken=spoken)
             notes.clear()
 
-        chance = random.Random(seed) if seed is not None else None
-        conversation = opened.conversation(chance=chance, operators=[notes.append])
-        return asyncio.run(_talk(conversation, [*([None] if start else []), *says], told, show))
+        conversation = failing(talk.agent, talk.faults).conversation(chance=talk.chance, operators=[notes.append])
+        return asyncio.run(_talk(conversation, [*([None] if start else []), *says], talk.context, show))
 
 
 async def _talk(
@@ -113,18 +97,3 @@ def turn_data(turn: Turn, *, why: bool = False) -> Mapping[str, object]:
     if why:
         data["why"] = [missed_data(miss) for miss in turn.misses]
     return data
-
-
-def _context(pair: str) -> tuple[str, object]:
-    """Key and value of `KEY=VALUE`. Objects, lists, `true` and `false` are JSON, all else is a text."""
-    key, found, text = pair.partition("=")
-    if not found or not key:
-        raise UsageError(f"`{pair}` is no context", "write `KEY=VALUE`")
-    if text[:1] not in ("{", "[") and text not in ("true", "false"):
-        return key, text
-    try:
-        return key, parse_json(text)
-    except LoadError as error:
-        problem = error.problems[0]
-        message = f"context `{key}` begins as JSON and is none: {problem.message}"
-        raise UsageError(message, problem.hint) from error

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -19,35 +20,81 @@ _MESSAGES = 4
 
 
 def print_turn(
-    turn: Turn, name: str, notes: Sequence[OperatorNote], *, why: bool = False, spoken: Collection[str] = ()
+    turn: Turn,
+    name: str,
+    notes: Sequence[OperatorNote],
+    *,
+    why: bool = False,
+    spoken: Collection[str] = (),
+    chat: bool = False,
+    shown: Collection[str] = (),
 ) -> None:
     """Print a turn with the agent called `name`.
 
-    `notes` are what its operator was told meanwhile, `spoken` the actions that it has outputs for.
+    `notes` are what its operator was told meanwhile, `spoken` the actions that it has outputs for. In a `chat`, what
+    was said stands there already, as do the texts in `shown`, and the quick replies have numbers.
     """
     console = printer()
     speech: list[tuple[str | Text, str | Text]] = []
-    if turn.input or "CONVERSATION_START" not in turn.actions:
+    if not chat and (turn.input or "CONVERSATION_START" not in turn.actions):
         speech.append(("you", turn.input))
-    speech += ((name, item) for item in _said(turn, spoken))
-    if replies := _choices(turn.quick_replies):
-        speech.append(("", replies))
+    speech += ((name, item) for item in _said(turn, spoken, shown))
+    if values := offered(turn):
+        speech.append((" " * cell_len(name) if chat else "", choices(values, numbered=chat)))
     print_columns(console, speech, labels=_LABELS)
     failed = [outcome for outcome in turn.outcomes if outcome.status == "failed"]
     if failed:
         _print_failure(console, turn, failed, notes)
-    elif turn.state != "READY":
+    if turn.state not in ("READY", "ERROR"):  # which the headline of a failure tells
         console.print(f"\nthe conversation is now {turn.state}", style="dim")
     if why:
-        _print_reasons(console, turn)
+        console.print()
+        print_reasons(console, turn)
     console.print()
 
 
-def _said(turn: Turn, spoken: Collection[str]) -> Iterable[str | Text]:
+def offered(turn: Turn) -> list[str]:
+    """The values of the quick replies."""
+    values = (reply.get("value") if isinstance(reply, Mapping) else reply for reply in turn.quick_replies)
+    return [str(value) for value in values if value]
+
+
+def choices(values: Sequence[str], *, numbered: bool = False) -> Text:
+    """The values of quick replies, as what can be chosen."""
+    shown = []
+    for number, value in enumerate(values, start=1):
+        shown.append(Text.assemble(f"{number} " if numbered else "", (f"[ {plain(value)} ]", "cyan")))
+    return Text("  ").join(shown)
+
+
+def print_reasons(console: Console, turn: Turn) -> None:
+    """Print which rules fired, and what kept the others."""
+    fired = [plain(rule) for rule in turn.fired]
+    console.print(Text(f"  rules that fired: {', '.join(fired) or 'none'}", style=_LABELS))
+    if missed := turn.misses:
+        console.print(Text(f"  why not the others, {ORDER}", style=_LABELS))
+        print_missed(console, missed)
+
+
+def _said(turn: Turn, spoken: Collection[str], shown: Collection[str]) -> Iterable[str | Text]:
     items = [text for item in turn.output if (text := _item(item))]
+    if turn.state == "EXECUTION_INTERRUPTED" or (items and shown):
+        return _others(items, shown)
     silent = turn.actions and not set(turn.actions) & set(spoken)
     why = f": no output is written for {listed(turn.actions, 'or')}" if silent else ""
     return items or [Text(f"(nothing{plain(why)})", style="dim")]
+
+
+def _others(items: Iterable[str], shown: Iterable[str]) -> list[str]:
+    """The items without those shown already, each once."""
+    left, others = list(shown), []
+    for text in items:
+        bare = plain(text).strip()
+        if bare in left:
+            left.remove(bare)
+        else:
+            others.append(text)
+    return others
 
 
 def _item(item: JSON) -> str:
@@ -61,12 +108,6 @@ def _item(item: JSON) -> str:
         rest = ", ".join(f"{key}: {value}" for key, value in item.items() if key != "type" and value is not None)
         return f"({item.get('type', 'item')}: {rest})"
     return str(item)
-
-
-def _choices(replies: Iterable[JSON]) -> Text:
-    values = (reply.get("value") if isinstance(reply, Mapping) else reply for reply in replies)
-    shown = [Text(f"[ {plain(str(value))} ]", style="cyan") for value in values if value]
-    return Text("  ").join(shown)
 
 
 def _print_failure(console: Console, turn: Turn, failed: Sequence[Outcome], notes: Sequence[OperatorNote]) -> None:
@@ -110,12 +151,3 @@ def _section(console: Console, title: str, rows: Sequence[Sequence[str | Text]])
     console.print()
     console.print(Text(f"  {title}", style=_LABELS))
     print_columns(console, rows, left=4)
-
-
-def _print_reasons(console: Console, turn: Turn) -> None:
-    console.print()
-    fired = [plain(rule) for rule in turn.fired]
-    console.print(Text(f"  rules that fired: {', '.join(fired) or 'none'}", style=_LABELS))
-    if missed := turn.misses:
-        console.print(Text(f"  why not the others, {ORDER}", style=_LABELS))
-        print_missed(console, missed)
