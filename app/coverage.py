@@ -20,6 +20,8 @@ from ..rules.findings import Written
 from ..rules.outputs import OutputSet
 from ..rules.places import Pointer, Spot
 from ..rules.rulesets import RuleSet
+from ..rules.templates import fits
+from ..rules.values import JSON
 from .testing import TurnListener
 
 
@@ -149,8 +151,25 @@ def _all(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _was_said(entry: Selected, turn: Turn) -> bool:
-    """Whether a selected output stands in the reply: each of its places, and all that it offers."""
+    """Whether a selected output stands in the reply, filled in: each of its places, and all that it offers."""
     there = [*turn.output, *turn.quick_replies]
     places = (alternatives for alternatives in entry.elements if alternatives)
-    said = all(any(item in there for item in alternatives) for alternatives in places)
-    return said and all(reply in there for reply in entry.quick_replies)
+    said = all(any(_stands(item, there) for item in alternatives) for alternatives in places)
+    return said and all(_stands(reply, there) for reply in entry.quick_replies)
+
+
+def _stands(item: Mapping[str, JSON], there: Sequence[JSON]) -> bool:
+    return item in there or any(_fits(item, other) for other in there)
+
+
+def _fits(written: JSON, said: JSON) -> bool:
+    """Whether a value can have become another one by being filled in."""
+    if isinstance(written, str):
+        return isinstance(said, str) and fits(written, said)
+    if isinstance(written, Mapping):
+        return (
+            isinstance(said, Mapping)
+            and written.keys() == said.keys()
+            and all(_fits(value, said[key]) for key, value in written.items())
+        )
+    return written == said

@@ -94,11 +94,11 @@ def tested(program: Program, definition: AgentDefinition) -> AgentDefinition:
     """The agent of a text as its checks see it; without `steps`, with the tasks that they name."""
     if program.has("steps"):
         return definition
-    rules, output = definition.steps
+    rules, *others = definition.steps
     faults = [fault for check in program.checks for turn in check.turns for fault in turn.faults]
     named = dict.fromkeys(step_task(fault.task) for fault in faults)
     between = [StepDefinition(task=task) for task in named if task not in REAL]
-    return replace(definition, steps=(rules, *between, output))
+    return replace(definition, steps=(rules, *between, *others))
 
 
 def suite_of(definition: AgentDefinition, checks: Sequence[CheckBlock], file: str = "") -> Suite:

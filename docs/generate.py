@@ -11,26 +11,32 @@ from pydantic.fields import FieldInfo
 from turnout.rules.agents import (
     AgentFile,
     Capability,
-    Dictionary,
     DictionaryReference,
-    HttpCall,
-    HttpCallsFile,
-    HttpRequest,
     MemoryPolicy,
-    Phrase,
     Policy,
-    PostResponse,
-    RetryInstruction,
     StepConfig,
     StepExtensions,
-    Word,
     WorkflowFile,
     WorkflowStep,
 )
 from turnout.rules.authored import Authored
+from turnout.rules.calls import AfterCall, HttpCall, HttpCallsFile, HttpRequest, RetryInstruction
 from turnout.rules.conditions import AnyCondition, NoConfigs
+from turnout.rules.dictionaries import Correction, CorrectionConfig, Dictionary, Phrase, RegEx, Word
 from turnout.rules.facts import Attachment, FactsConfig, FactsFile, FactsStep, TaskDigest, TaskOutcome
+from turnout.rules.llm import LlmFile, LlmParameters, LlmRetry, LlmTask
 from turnout.rules.outputs import Alternatives, Item, Output, OutputSet, QuickReply, Validation
+from turnout.rules.properties import (
+    HttpCodeValidator,
+    OutputInstruction,
+    PostResponse,
+    PreRequest,
+    PropertyAfterCall,
+    PropertyInstruction,
+    PropertySetter,
+    QuickReplyInstruction,
+    SetOnActions,
+)
 from turnout.rules.rulesets import Group, Rule, RuleSet
 
 PAGE = Path(__file__).with_name("configuration.md")
@@ -40,8 +46,8 @@ INTRODUCTION = """\
 
 Every key of every file, as it is written today. Older spellings load too, each with a note; an unknown key
 that looks like a misspelling is refused. `turnout check PATH` tells what is wrong with a file, and
-`turnout schema agent` (or `workflow`, `rules`, `outputs`, `httpcalls`, `dictionary`, `facts`) prints a JSON
-Schema for your editor.
+`turnout schema agent` (or `workflow`, `rules`, `outputs`, `httpcalls`, `dictionary`, `property`, `llm`,
+`facts`) prints a JSON Schema for your editor.
 
 This page is made from the models by `docs/generate.py`. `<id>` may be any name; a `uri` is a file name in the
 agent's folder, or an `eddi://` address that ends in the id of a file.
@@ -49,11 +55,26 @@ agent's folder, or an `eddi://` address that ends in the id of a file.
 
 PARTS: tuple[tuple[str, str, tuple[type[Authored], ...]], ...] = (
     ("Agent", "", (AgentFile, MemoryPolicy, Policy)),
-    ("Workflow", "", (WorkflowFile, WorkflowStep, StepConfig, StepExtensions, DictionaryReference)),
-    ("Dictionary", "", (Dictionary, Word, Phrase)),
+    (
+        "Workflow",
+        "",
+        (WorkflowFile, WorkflowStep, StepConfig, StepExtensions, DictionaryReference, Correction, CorrectionConfig),
+    ),
+    ("Dictionary", "", (Dictionary, Word, Phrase, RegEx)),
     ("Rule set", "`<id>.behavior.json`.", (RuleSet, Group, Rule)),
     ("Output set", "`<id>.output.json`.", (OutputSet, Output, Alternatives, QuickReply, Validation)),
-    ("HTTP calls", "", (HttpCallsFile, HttpCall, HttpRequest, PostResponse, RetryInstruction)),
+    ("Properties", "", (PropertySetter, SetOnActions, PropertyInstruction)),
+    (
+        "HTTP calls",
+        "",
+        (HttpCallsFile, HttpCall, HttpRequest, AfterCall, RetryInstruction),
+    ),
+    (
+        "Before and after a call",
+        "Of HTTP calls and of models.",
+        (PreRequest, PostResponse, PropertyAfterCall, OutputInstruction, QuickReplyInstruction, HttpCodeValidator),
+    ),
+    ("Models of language", "", (LlmFile, LlmTask, LlmParameters, LlmRetry)),
     (
         "Facts",
         "What `turnout match` asks about, in a file of any name.",
@@ -83,7 +104,7 @@ def _part(title: str, about: str, models: tuple[type[Authored], ...]) -> Iterato
     if about:
         yield f"{about}\n"
     for model in models:
-        if model is not models[0]:
+        if model is not models[0] or about == "Of HTTP calls and of models.":
             yield f"### {_words(model)}\n"
         yield f"{cleandoc(model.__doc__ or '')}\n"
         if model in NOTES:
@@ -149,7 +170,12 @@ def _default(info: FieldInfo) -> str:
             return f"`{', '.join(map(str, other))}`" if isinstance(other, tuple) else f"`{other}`"
 
 
-_PLAIN = {str: "text", bool: "true or false", int: "whole number", object: "anything"}
+_NAMES: dict[type[Authored], str] = {
+    RegEx: "Regular expression",
+    SetOnActions: "Property setting",
+    AfterCall: "Post response of a call",
+}
+_PLAIN = {str: "text", bool: "true or false", int: "whole number", float: "number", object: "anything"}
 
 
 def _value(annotation: Any) -> str:
@@ -178,6 +204,8 @@ def _several(words: str) -> str:
     """The plural of what `_value` says."""
     if words.startswith("["):
         return words.replace("]", "s]")
+    if words == "anything":
+        return words
     if words.endswith("y"):
         return f"{words.removesuffix('y')}ies"
     return words if words.endswith("s") else f"{words}s"
@@ -191,6 +219,8 @@ def _models(annotation: Any) -> tuple[type[Authored], ...]:
 
 def _words(model: type[Authored]) -> str:
     """`RetryInstruction` as "Retry instruction"."""
+    if model in _NAMES:
+        return _NAMES[model]
     letters = "".join(f" {sign.lower()}" if sign.isupper() else sign for sign in model.__name__)
     return letters.strip().capitalize().replace("Http", "HTTP")
 

@@ -11,6 +11,7 @@ from ..rules.agents import AgentDefinition, ParserSettings, RulesSettings, StepD
 from ..rules.authored import step_task
 from ..rules.calls import HttpCallsFile
 from ..rules.errors import UsageError
+from ..rules.llm import LlmFile
 from ..rules.outputs import OutputSet
 from ..rules.places import Spot
 from ..rules.properties import PropertySetter
@@ -23,6 +24,7 @@ from .matcher import Matcher
 from .memory import Memory
 from .tasks import FunctionTask, Task
 from .tasks.httpcalls import HttpCallsTask
+from .tasks.llm import LlmTask
 from .tasks.output import OutputTask
 from .tasks.parser import ParserTask
 from .tasks.properties import PropertyTask
@@ -69,11 +71,18 @@ class Agent:
                     timeout=step.timeout_ms / 1000 if step.timeout_ms else None,
                 )
             )
+        self.matchers = tuple(matchers.values())
+        """Those that decide the rule sets of the steps."""
 
     @property
     def tasks(self) -> list[str]:
         """The plain ids of the tasks of a turn, in order."""
         return [planned.id for planned in self._plan]
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The types of the tasks, by their plain ids."""
+        return {planned.id: planned.task.type for planned in self._plan}
 
     def failing(self, task: str, message: str = "made to fail") -> "Agent":
         """This agent with every step of the id raising `message` instead of running.
@@ -124,6 +133,9 @@ class Agent:
             if inspect.iscoroutinefunction(each):
                 raise UsageError("a listener is `async`, and nobody would wait for it", "use a plain function")
         definition = self.definition
+        if memory is not None:
+            for matcher in self.matchers:
+                memory.history.adopt(matcher.index)
         return Conversation(
             self._plan,
             definition.policy,
@@ -153,6 +165,8 @@ def _built_in(step: StepDefinition, place: int, matchers: dict[int, Matcher], *,
             return ParserTask(settings)
         case HttpCallsFile() as settings:
             return HttpCallsTask(settings, strict=strict)
+        case LlmFile() as settings:
+            return LlmTask(settings)
         case PropertySetter() as settings:
             return PropertyTask(settings)
         case TemplatingSettings():
@@ -191,6 +205,7 @@ _BUILT_IN = (
     RulesTask.id,
     PropertyTask.id,
     HttpCallsTask.id,
+    LlmTask.id,
     OutputTask.id,
     TemplatingTask.id,
 )

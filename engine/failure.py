@@ -201,7 +201,7 @@ def _said(links: list[BaseException], named: type[BaseException] | None = None) 
 
 def _told(error: BaseException, named: type[BaseException] | None) -> str:
     argument = error.args[0] if len(error.args) == 1 else None
-    text = _message_in(argument) if isinstance(argument, dict | list) else message(error)
+    text = message_in(argument) if isinstance(argument, dict | list) else message(error)
     if len(text) > WINDOW:
         text = _window(text)
     if "{" in text:
@@ -259,14 +259,15 @@ def _body(text: str, start: int) -> tuple[str, int]:
         end = text.rfind("]" if text[start] == "[" else "}") + 1
         told = _ESCAPE.sub(_unescaped, field[1] or field[2] or "").strip()
         return told, end if end > field.end() else len(text)
-    return _message_in(body), end
+    return message_in(body), end
 
 
 def _unescaped(escape: re.Match[str]) -> str:
     return " " if escape[1] in "nrt" else escape[1]
 
 
-def _message_in(body: object, depth: int = 0) -> str:
+def message_in(body: object, depth: int = 0) -> str:
+    """What a provider says is wrong, in the data of its answer; empty where it says nothing."""
     if isinstance(body, str):
         return body.strip()
     if depth > _DEEPEST:
@@ -276,7 +277,7 @@ def _message_in(body: object, depth: int = 0) -> str:
         parts = (body[key] for key in _KEYS if key in body)
     elif isinstance(body, list):
         parts = body[:_MOST_BODIES]
-    return next((told for part in parts if (told := _message_in(part, depth + 1))), "")
+    return next((told for part in parts if (told := message_in(part, depth + 1))), "")
 
 
 def _without_page(text: str) -> str:

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import cast, get_args
 
 from ..rules.errors import ClosedError
 from ..rules.paths import read
@@ -89,20 +89,22 @@ class Journal:
     def read(self, path: str) -> JSON:
         """The value at a path such as `memory.current.httpCalls.weather.temp`, as committed; None if there is none.
 
-        Properties are those that this task has set, too. `taskErrors` is for callers and not to be found: what a task
-        reads may go to a model.
+        What this task has set as properties and shown is found, too. `taskErrors` is for callers and not to be found:
+        what a task reads may go to a model.
         """
         return freeze(read(_model(self), path))
 
-    def messages(self, limit: int = HISTORY_LIMIT) -> list[Message]:
+    def messages(self, limit: int = HISTORY_LIMIT, said: str | None = None) -> list[Message]:
         """The conversation as a model is to see it, over at most `limit` turns (-1: all).
 
-        This turn is the last, without what was said in it so far: that is not what a model answers.
+        This turn is the last, without what was said in it so far: that is not what a model answers. `said`, if given,
+        takes the place of the user's words in it.
         """
         earlier = self._memory.history.steps
         if limit >= 0:
             earlier = earlier[max(0, len(earlier) + 1 - limit) :]
-        return view([*earlier, replace(self._step, output={})] if limit else [])
+        now = replace(self._step, output={}, input=self._step.input if said is None else said)
+        return view([*earlier, now] if limit else [])
 
     @property
     def streaming(self) -> bool:
@@ -231,6 +233,11 @@ def step_of(journal: Journal) -> Step:
     return journal._step
 
 
+def read_with(journal: Journal, names: Mapping[str, JSON], path: str) -> JSON:
+    """As `Journal.read`, with `names` at top level, too: what a server has just answered, say."""
+    return freeze(read({**_model(journal), **names}, path))
+
+
 def read_secret(journal: Journal, path: str) -> JSON:
     """As `Journal.read`, secrets included: for what is sent to a server that the author names, and for nothing else."""
     model = _model(journal)
@@ -310,6 +317,9 @@ def _model(journal: Journal) -> dict[str, JSON]:
     model = journal._memory.facts().model(task_errors=False)
     if journal._properties:
         model["properties"] = _properties(journal)
+    if journal._output:
+        memory = cast("Mapping[str, Mapping[str, JSON]]", model["memory"])
+        model["memory"] = {**memory, "current": {**memory["current"], **journal._output}}
     return model
 
 

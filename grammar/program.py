@@ -14,6 +14,7 @@ from ..rules.outputs import OutputSet
 from ..rules.reading import Document, collector_paused, read_document
 from ..rules.rulesets import RuleSet
 from ..rules.step_types import SHORT_TASKS
+from ..rules.templates import has_templates
 from .checks import check_block
 from .comments import tokens
 from .documents import documents, items, normal, places, plain, token
@@ -42,7 +43,7 @@ M = TypeVar("M", bound=Authored)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What a text says. Without `steps`, the workflow is that of asking the rules and giving the outputs.
+    """What a text says. Without `steps`, the workflow is that of asking the rules and saying the outputs.
 
     `problems` holds all that was found, in reading order; the text loads if there is no error among them.
     """
@@ -115,7 +116,7 @@ def _looked_at(where: Source, broken: Sequence[Problem] = ()) -> Program:
     made = documents(read)
     rules = _document(RuleSet, made.rules, where)
     outputs = _document(OutputSet, made.outputs, where)
-    agent, workflow = _agent(read, where), _workflow(read, where)
+    agent, workflow = _agent(read, where), _workflow(read, where, outputs.model)
     found = [*rules.problems, *outputs.problems, *agent.problems, *workflow.problems]
     if problems:
         # A warning may be about what an item says that could not be read.
@@ -152,17 +153,25 @@ def _agent(read: Iterable[Item], where: Source) -> Document[AgentFile]:
     return _document(AgentFile, made, where)
 
 
-def _workflow(read: Iterable[Item], where: Source) -> Document[WorkflowFile]:
-    """The steps of a text as the document of a workflow: without any, the rules are asked, then the outputs."""
-    usual: Entries = {"steps": [{"task": "rules"}, {"task": "output"}]}
-    steps: Any = next((item.entries for item in read if item.kind == "steps"), usual)["steps"]
+def _workflow(read: Iterable[Item], where: Source, outputs: OutputSet | None) -> Document[WorkflowFile]:
+    """The steps of a text as the document of a workflow.
+
+    Without any, the rules are asked, then the outputs are said, and filled in if they have placeholders.
+    """
+    usual = ["rules", "output"]
+    if outputs is not None and has_templates(outputs.model_dump()):
+        usual.append("templating")
+    written = next((item.entries for item in read if item.kind == "steps"), None)
+    steps: Any = [{"task": task} for task in usual] if written is None else written["steps"]
     made: Entries = {"workflowSteps": [_step(step) for step in steps]}
     return _document(WorkflowFile, made, where)
 
 
 def _step(entries: Entries) -> Entries:
     task = token(entries["task"])
-    name = SHORT_TASKS.get(task, str(task))
+    # A model step needs a file, so that `llm` alone is a task of one's own.
+    known = task != "llm" or "file" in entries
+    name = SHORT_TASKS.get(task, str(task)) if known else str(task)
     step: Entries = {"type": task.update(value=name)}
     if "within" in entries:
         step["timeoutMs"] = entries["within"]

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from .authored import Authored, Flag, Whole
 from .calls import HttpCallsFile
-from .dictionaries import Correction, Dictionary
+from .dictionaries import Correction, Dictionary, Kind
 from .errors import Problem
 from .findings import Written
 from .llm import LlmFile
@@ -105,10 +105,9 @@ class RulesSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParserSettings:
-    """A parser step; `kinds` are those of built-in dictionaries, such as `integer`."""
+    """A parser step; a built-in dictionary stands there by its kind, such as `integer`."""
 
-    dictionaries: tuple[Dictionary, ...] = ()
-    kinds: tuple[str, ...] = ()
+    dictionaries: tuple[Dictionary | Kind, ...] = ()
     corrections: tuple[Correction, ...] = ()
 
 

@@ -12,7 +12,7 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE")
 
 
 class RetryInstruction(Authored):
-    """When a call is tried again, how often, and the first pause (doubled each time), in milliseconds."""
+    """When a call is tried again, how often, and the first pause in milliseconds: doubled each time, at most 30 s."""
 
     max_retries: Annotated[Whole, Field(ge=0, le=10)] = 3
     exponential_backoff_delay_in_millis: Annotated[Whole, Field(ge=0)] = 1000
@@ -29,6 +29,12 @@ class HttpRequest(Authored):
     content_type: str = ""
     body: str = ""
 
+    @property
+    def kind(self) -> str:
+        """The content type in lower case, by which a body takes values; one among the headers comes first."""
+        named = [value for name, value in self.headers.items() if name.strip().lower() == "content-type"]
+        return (named[-1] if named else self.content_type).lower()
+
 
 class AfterCall(PostResponse):
     """What happens after the response to a call."""
@@ -39,7 +45,9 @@ class AfterCall(PostResponse):
 class HttpCall(Authored):
     """A call made when the step has one of `actions` (`*`: any).
 
-    With `fireAndForget` nobody waits for the answer, and what comes of it is logged only.
+    `responseObjectName` is found by `postResponse` even if the answer is not saved. Under `responseHeaderObjectName`
+    stand the headers of the answer, without those that prove who somebody is, such as `Set-Cookie`. With
+    `fireAndForget` nobody waits for the answer: nothing of `postResponse` happens, and failures are logged only.
     """
 
     name: str

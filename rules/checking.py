@@ -1,11 +1,8 @@
-"""What can be said of a rule set or of HTTP calls without running them: circles, names, paths, addresses."""
+"""What can be said of a rule set without running it: circles, names, bounds, paths."""
 
-import re
 from collections.abc import Iterator
 from typing import TypeAlias
-from urllib.parse import urlsplit
 
-from .calls import METHODS, HttpCall, HttpCallsFile
 from .conditions import (
     MAX_NESTING,
     Condition,
@@ -19,12 +16,10 @@ from .conditions import (
     SizeConfigs,
     SizeMatcher,
 )
-from .findings import Finding, listed, shown
+from .findings import Finding, shown
 from .jsonpaths import compile_path
 from .places import Pointer, Spot
 from .rulesets import Rule, RuleSet
-from .spelling import nearest, suggestion
-from .templates import PLACEHOLDER
 
 Edges: TypeAlias = dict[str, dict[str, Pointer]]
 """By rule name the names of the rules it depends on, and where each is referred to first."""
@@ -162,98 +157,3 @@ def _chained(names: list[str]) -> str:
     if len(names) > _LONGEST_CHAIN:
         names = [*names[: _LONGEST_CHAIN - 2], "…", names[-2], names[-1]]
     return " -> ".join(name if name == "…" else shown(name).strip("`") for name in names)
-
-
-def checked_calls(file: HttpCallsFile) -> Iterator[Finding]:
-    """All findings of a file of calls, at pointers into its document; the errors keep it from being used."""
-    wrong = _wrong_address(file.target_server_url)
-    if wrong:
-        message, hint = wrong
-        yield Finding(code="H001", message=f"`targetServerUrl` {message}", hint=hint, spot=Spot(("targetServerUrl",)))
-    for index, call in enumerate(file.http_calls):
-        at = ("httpCalls", index, "request")
-        method = call.request.method.strip()
-        if method and method.upper() not in METHODS:
-            message = f"call {shown(call.name)}: `method` must be {listed(METHODS, 'or')}, not {shown(method)}"
-            hint = suggestion(method, METHODS, "write one of these")
-            yield Finding(code="V003", message=message, hint=hint, spot=Spot((*at, "method")))
-        for pointer, text in _templates(call, at):
-            yield from _placeholders(f"call {shown(call.name)}", text, pointer)
-
-
-def _wrong_address(url: str) -> tuple[str, str] | None:
-    """What is wrong with the address of a server, and a hint; the address may hold a password and is not shown."""
-    hint = "write one such as `https://api.example.com`"
-    if "{" in url or "}" in url:
-        return "cannot have placeholders", "write it out, or move the part with the placeholder into `path`"
-    if any(sign.isspace() or not sign.isprintable() for sign in url):
-        return "has a blank or an invisible character in it", hint
-    if not url.lower().startswith(("http://", "https://")):
-        return "is no http or https address", hint
-    if "?" in url or "#" in url:
-        return "has a query or a fragment", "move the query into `queryParams` of each request"
-    try:
-        parts = urlsplit(url)
-        if not parts.hostname:
-            return "names no server", hint
-    except ValueError:
-        return "names no server", hint
-    try:
-        legal = parts.port != 0
-    except ValueError:
-        legal = False
-    return None if legal else ("has a port that is none", "write a port from 1 to 65535, or none")
-
-
-def _templates(call: HttpCall, at: Pointer) -> Iterator[tuple[Pointer, str]]:
-    """The texts of a call in which placeholders are filled in."""
-    request = call.request
-    yield (*at, "path"), request.path
-    for name, text in request.query_params.items():
-        yield (*at, "queryParams", name), text
-    yield (*at, "contentType"), request.content_type
-    for name, text in request.headers.items():
-        yield (*at, "headers", name), text
-    yield (*at, "body"), request.body
-
-
-_ROOTS = ("memory", "properties", "context")
-_STEPS = ("current", "last", "past")
-_PLACEHOLDER = re.compile(PLACEHOLDER, re.ASCII)
-# What nobody writes but to begin a placeholder; `{` alone may begin anything.
-_OPENING = re.compile(
-    rf"(?:\[[\[(]\$\{{|\{{(?=(?:{'|'.join(_ROOTS)}|userInfo|conversationInfo|snippets|vars)[.\[]))[\w.\[\]-]*", re.ASCII
-)
-
-
-def _placeholders(about: str, text: str, at: Pointer) -> Iterator[Finding]:
-    for opening in _OPENING.finditer(text):
-        if not _PLACEHOLDER.match(text, opening.start()):
-            message = f"{about}: {shown(opening[0])} is not closed, and is sent as it stands"
-            hint = "write it as in `{memory.current.input}`"
-            yield Finding(code="H002", message=message, hint=hint, severity="warning", spot=Spot(at))
-    for found in _PLACEHOLDER.finditer(text):
-        path = found[found.lastindex or 0]
-        if meant := _meant(path):
-            root = path.partition(".")[0]
-            message = f"{about}: {shown(found[0])} "
-            if root == "memory":
-                message += "is always empty"
-            else:
-                message += f"is empty unless the context has a key {shown(root)}"
-            hint = f"did you mean `{meant}`?"
-            yield Finding(code="H003", message=message, hint=hint, severity="warning", spot=Spot(at))
-
-
-def _meant(path: str) -> str | None:
-    """The path that is nearly `path`. A root that is near to nothing may be a key of the context."""
-    root, _, rest = path.partition(".")
-    near = nearest(root, _ROOTS) if rest else None
-    if near == "memory":
-        step = re.split(r"[.\[]", rest, maxsplit=1)[0]
-        near_step = nearest(step, _STEPS)
-        if near_step is None:
-            return None
-        rest = near_step + rest[len(step) :]
-    meant = f"{near}.{rest}"
-    return meant if near and meant != path else None

@@ -3,7 +3,9 @@
 TurnoutError
 ├── LoadError            files or models that do not load; holds every `Problem` found
 ├── UsageError           a call that cannot be carried out as it was made
-└── ClosedError          a write to a journal, or a turn of a conversation, that has ended
+├── ClosedError          a write to a journal, or a turn of a conversation, that has ended
+├── UnknownConversationError    a conversation that the store does not have
+└── LostHoldError        a change of a conversation that is held no longer; nothing of it was stored
 """
 
 from collections.abc import Iterable
@@ -75,3 +77,14 @@ class UsageError(TurnoutError):
 
 class ClosedError(TurnoutError):
     """A task wrote after its step had ended, or a conversation that has ended was spoken to."""
+
+
+class UnknownConversationError(TurnoutError):
+    """The store has no such conversation."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no such conversation")
+
+
+class LostHoldError(TurnoutError):
+    """A conversation is held no longer: its worker was taken for dead, or it was saved. Nothing was stored."""

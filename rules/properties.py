@@ -20,7 +20,8 @@ class HttpCodeValidator(Authored):
 class PropertyInstruction(Authored):
     """What a property becomes: what stands at `fromObjectPath`, else one of the values, whose texts are templates.
 
-    Without `override` a property that is there stays. With `convertToObject` the text is read as JSON.
+    What is not found changes nothing. Without `override` a property that is there stays. With `convertToObject` a text
+    that is a JSON object becomes one.
     """
 
     name: str
@@ -37,7 +38,7 @@ class PropertyInstruction(Authored):
 
 
 class PropertyAfterCall(PropertyInstruction):
-    """As above, after a call; `fromObjectPath` finds the call's `responseObjectName`, too."""
+    """As above, after a call; paths find the call's `responseObjectName` and `responseHeaderObjectName`, too."""
 
     http_code_validator: HttpCodeValidator = HttpCodeValidator()
 
@@ -58,7 +59,8 @@ class PropertySetter(Authored):
 class OutputInstruction(Authored):
     """An item of the reply for each element of the array at `pathToTargetArray`, or one if there is no path.
 
-    The texts are templates that find the element under `iterationObjectName`.
+    The text is a template that finds the element under `iterationObjectName`; that of an `image` is its `uri`. One
+    answer adds 100 items at most, and none without any text.
     """
 
     path_to_target_array: str = ""
@@ -69,7 +71,7 @@ class OutputInstruction(Authored):
 
 
 class QuickReplyInstruction(Authored):
-    """A quick reply for each element of the array at `pathToTargetArray`, or one if there is no path."""
+    """A quick reply for each element of the array at `pathToTargetArray`, or one if there is no path: see above."""
 
     path_to_target_array: str = ""
     iteration_object_name: str = ""

@@ -12,14 +12,21 @@ from pydantic import ValidationError
 from .agents import WorkflowFile
 from .authored import Authored
 from .calls import HttpCallsFile
-from .checking import checked, checked_calls
+from .checking import checked
+from .checking_calls import checked_calls
+from .checking_dictionaries import checked_dictionary
+from .checking_llm import checked_llm
+from .checking_templates import checked_output_set, checked_setter
+from .dictionaries import Dictionary
 from .errors import LoadError, Problem, Severity, has_errors
 from .facts import FactsFile, checked_facts
 from .findings import Finding, placed
+from .llm import LlmFile
 from .migration import migrated
 from .outputs import OutputSet
 from .parsing import parse_text
 from .places import Places, Pointer, Spot, locate_all
+from .properties import PropertySetter
 from .rulesets import RuleSet
 from .silences import silence
 from .step_types import checked_workflow
@@ -172,6 +179,14 @@ def _found(result: object) -> Iterator[Finding]:
             return checked_workflow(result)
         case HttpCallsFile():
             return checked_calls(result)
+        case OutputSet():
+            return checked_output_set(result)
+        case PropertySetter():
+            return checked_setter(result)
+        case LlmFile():
+            return checked_llm(result)
+        case Dictionary():
+            return checked_dictionary(result)
         case FactsFile():
             return checked_facts(result)
     return iter(())

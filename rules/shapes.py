@@ -94,6 +94,7 @@ UNUSED: dict[Model, frozenset[str]] = {
     llm.LlmTask: frozenset({"responseValidation", "tools", "enableBuiltInTools", "builtInToolsWhitelist"}),
     llm.LlmParameters: frozenset({"logRequests", "logResponses"}),
     outputs.InputField: frozenset({"isPassword"}),
+    outputs.Image: frozenset({"delay"}),
 }
 """Keys that the reference works with and Turnout does not."""
 

@@ -19,6 +19,9 @@ UNREADABLE = (
 )
 """The pattern of what other languages of templates know and this one does not, such as `{#if x}`: it is left out."""
 
+JSON_PIECES = re.compile(rf'{PLACEHOLDER}|{UNREADABLE}|(?P<string>"(?:[^"\\]|\\.)*+")', re.ASCII | re.DOTALL)
+"""Finds both in a JSON text, and its strings, each of which is a template of its own."""
+
 LookUp: TypeAlias = Callable[[str], JSON]
 """Finds the value at a path; None if there is none."""
 
@@ -64,3 +67,23 @@ def has_templates(value: JSON) -> bool:
     if isinstance(value, Mapping):
         return any(map(has_templates, value.values()))
     return isinstance(value, Sequence) and any(map(has_templates, value))
+
+
+def fits(template: str, text: str) -> bool:
+    """Whether a text can be what a template becomes."""
+    literals, at = [], 0
+    for found in _PIECES.finditer(template):
+        literals.append(template[at : found.start()])
+        at = found.end()
+    first, *others = [*literals, template[at:]]
+    if not others:
+        return first == text
+    if not text.startswith(first) or len(text) < len(first) + len(others[-1]) or not text.endswith(others[-1]):
+        return False
+    at, end = len(first), len(text) - len(others[-1])
+    for literal in others[:-1]:
+        place = text.find(literal, at, end)
+        if place < 0:
+            return False
+        at = place + len(literal)
+    return True

@@ -1,28 +1,27 @@
 """The property task, and the instructions by which calls set properties: what the conversation keeps, by name."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from ...rules.errors import TurnoutError
 from ...rules.expressions import Expression, parse
 from ...rules.properties import PropertyInstruction, PropertySetter
 from ...rules.templates import LookUp, filled, filled_within
-from ...rules.values import JSON, freeze
+from ...rules.values import BLANKS, JSON, freeze
 from ..journal import Journal, facts_of, has_property
 
 _PROPERTY = "property"
-
-
-class PropertyError(TurnoutError):
-    """A property that cannot be set as its instruction says."""
+_CATCH = "CATCH_ANY_INPUT_AS_PROPERTY"
+_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?")
 
 
 class PropertyTask:
-    """A step of the turn that sets properties: those that the input speaks of, then those of the turn's actions.
+    """A step of the turn that sets properties: those of the turn's actions, then those that the input speaks of.
 
-    An expression `property(size(large))`, of the input or of a context whose key begins with `properties`, sets `size`
-    to `large`. An instruction runs once for each action that it waits for.
+    For each action, every instruction that waits for it runs once. An expression `property(size(large))`, of the
+    input or of a context whose key begins with `properties`, sets `size` to `large`; a number becomes one. After
+    action `CATCH_ANY_INPUT_AS_PROPERTY`, what is said next is property `user_input`.
     """
 
     id = "ai.labs.property"
@@ -34,29 +33,52 @@ class PropertyTask:
     async def execute(self, turn: Journal) -> None:
         """Set the properties."""
         spoken = list(_spoken(turn))
-        for name, value in spoken:
-            turn.set_property(name, value)
-        ran = False
+        idle = not spoken
         for action in turn.actions:
+            instructions: list[PropertyInstruction] = []
             for setter in self._setters:
                 if action in setter.actions or "*" in setter.actions:
-                    set_properties(turn, setter.set_properties, turn.read)
-                    ran = True
-        if not (spoken or ran):
+                    instructions += [each for each in setter.set_properties if each not in instructions]
+            set_properties(turn, instructions, turn.read)
+            idle = idle and not instructions
+        for name, value in spoken:
+            turn.set_property(name, value)
+        if idle:
             turn.skip()
 
 
-def set_properties(turn: Journal, instructions: Iterable[PropertyInstruction], look_up: LookUp) -> None:
-    """Set the properties that `instructions` say, with values that `look_up` finds. Raises `PropertyError`."""
+def set_properties(
+    turn: Journal, instructions: Iterable[PropertyInstruction], look_up: LookUp, secret: LookUp | None = None
+) -> None:
+    """Set the properties that `instructions` say, with values that `look_up` finds.
+
+    What is not found changes nothing. For properties of scope `secret`, `secret` finds what may be kept as such only.
+    """
     for instruction in instructions:
-        if instruction.override or not has_property(turn, instruction.name):
-            turn.set_property(instruction.name, _value(instruction, look_up), instruction.scope)
+        find = secret if secret is not None and instruction.scope == "secret" else look_up
+        name = filled(instruction.name, look_up)
+        if name and (instruction.override or not has_property(turn, name)):
+            value = value_of(instruction, find)
+            if value is not None:
+                turn.set_property(name, value, instruction.scope)
 
 
-def _value(instruction: PropertyInstruction, look_up: LookUp) -> JSON:
+def value_of(instruction: PropertyInstruction, look_up: LookUp) -> JSON:
+    """What an instruction sets, None for nothing."""
     if instruction.from_object_path:
-        return look_up(instruction.from_object_path)
-    written = (
+        # INVARIANT: what is found is set as it is, never read as a template.
+        value = look_up(instruction.from_object_path)
+    else:
+        value = filled_within(_written(instruction), look_up)
+    if instruction.convert_to_object and isinstance(value, str) and value.lstrip(BLANKS)[:1] == "{":
+        with suppress(ValueError, RecursionError):  # a text that only looks like an object stays a text
+            return freeze(json.loads(value))
+    return value
+
+
+def _written(instruction: PropertyInstruction) -> JSON:
+    """The value that the author wrote: where there are several, the last of these counts, as in the reference."""
+    values = (
         instruction.value_string,
         instruction.value_object,
         instruction.value_list,
@@ -64,34 +86,37 @@ def _value(instruction: PropertyInstruction, look_up: LookUp) -> JSON:
         instruction.value_float,
         instruction.value_boolean,
     )
-    value = next((each for each in written if each is not None), None)
-    if not isinstance(value, str):
-        return filled_within(freeze(value), look_up)
-    text = filled(value, look_up)
-    if not instruction.convert_to_object:
-        return text
-    with suppress(ValueError, RecursionError):
-        return freeze(json.loads(text))
-    raise PropertyError(f"the text for property {instruction.name} is not JSON")
+    return freeze(next((value for value in reversed(values) if value is not None), None))
 
 
-def _spoken(turn: Journal) -> Iterator[tuple[str, str]]:
+def _spoken(turn: Journal) -> Iterator[tuple[str, JSON]]:
     """The names and values in `property(name(value))`, and in `property(name(part(value)))` of `name.part`."""
-    texts = [turn.expressions]
-    for key, entry in facts_of(turn).step.context.items():
-        if key.startswith("properties") and entry.type == "expressions":
-            texts.append(str(entry.value))
-    for text in texts:
+    facts = facts_of(turn)
+    texts = [
+        str(entry.value)
+        for key, entry in facts.step.context.items()
+        if key.startswith("properties") and entry.type == "expressions"
+    ]
+    for text in (*texts, turn.expressions):
         for expression in parse(text) if _PROPERTY in text else ():
-            if expression.name == _PROPERTY and len(expression.args) == 1:
+            if expression.name == _PROPERTY and expression.args:
                 *names, value = _chain(expression.args[0])
                 if names:
-                    yield ".".join(names), value
+                    yield ".".join(names), _number(value)
+    last = facts.history.last
+    if turn.input and last is not None and _CATCH in last.actions:
+        yield "user_input", turn.input
 
 
 def _chain(expression: Expression) -> list[str]:
     names = [expression.name]
-    while len(expression.args) == 1:
-        (expression,) = expression.args
+    while expression.args:
+        expression = expression.args[0]
         names.append(expression.name)
     return names
+
+
+def _number(value: str) -> int | float | str:
+    if _NUMBER.fullmatch(value):
+        return float(value) if "." in value else int(value)
+    return value

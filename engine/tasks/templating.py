@@ -64,12 +64,13 @@ def _waits(value: JSON) -> bool:
 
 def _filled(item: Mapping[str, JSON], look_up: LookUp) -> JSON:
     return {
-        key: filled(value, look_up, _as_name)
+        key: filled(value, look_up, as_name)
         if key == "expressions" and isinstance(value, str)
         else filled_within(value, look_up)
         for key, value in item.items()
     }
 
 
-def _as_name(value: str) -> str:
+def as_name(value: str) -> str:
+    """A value as a plain name of the expression language: without any sign that means something there."""
     return "_".join(value.translate(_NO_SIGNS).split())

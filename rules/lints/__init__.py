@@ -23,6 +23,7 @@ from .reach import reach_findings
 from .sifting import sifted
 from .steps import step_findings
 from .survey import Survey, surveyed
+from .templates import template_findings
 
 __all__ = ["Report", "lint_agent", "lint_document"]
 
@@ -39,6 +40,7 @@ def lint_agent(agent: AgentDefinition) -> Report:
     """Check an agent that was read from files; what its `sources` do not hold has no place and is left out."""
     survey = Survey(agent)
     found = [*step_findings(survey), *failure_findings(survey, agent.sources), *action_findings(survey)]
+    found += template_findings(survey)
     for each in survey.sets:
         found += _rule_findings(Asking(each.rule_set, each.rules), survey)
     workflows = [step.place[0] for step in agent.steps if step.place is not None]

@@ -4,140 +4,33 @@ import asyncio
 import json
 import logging
 import socket
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from email.message import Message
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from building import CONTINUE, agent, output, rules
+from calling import Handler, Respond, Server, call, calls_step, closed_port, raw, reply, serving, settings
 from turnout.engine.conversation import Conversation
 from turnout.engine.journal import Journal
 from turnout.engine.tasks import FunctionTask
 from turnout.engine.tasks.answers import CallError
-from turnout.engine.tasks.httpcalls import LARGEST_ANSWER, HttpCallsTask
+from turnout.engine.tasks.httpcalls import HttpCallsTask
+from turnout.engine.tasks.sending import LARGEST_ANSWER
 from turnout.engine.turns import Turn
 from turnout.rules.agents import Policy, StepDefinition
-from turnout.rules.calls import HttpCallsFile
 from turnout.rules.errors import UsageError
 from turnout.rules.values import JSON
 
-Handler = BaseHTTPRequestHandler
-Respond = Callable[[Handler], None]
 LENIENT = Policy()
 FAILED = "Task 'eddi://ai.labs.httpcalls' failed: API call to weather failed"
-
-
-@dataclass
-class Seen:
-    """A request as it reached the server."""
-
-    method: str
-    path: str
-    headers: Message
-    body: str
-
-    @property
-    def query(self) -> dict[str, list[str]]:
-        return parse_qs(urlsplit(self.path).query, keep_blank_values=True, strict_parsing=True)
-
-
-@dataclass
-class Server:
-    """A server that answers its n-th request with the n-th of `answers`, the last of them for ever."""
-
-    answers: list[Respond] = field(default_factory=list)
-    requests: list[Seen] = field(default_factory=list)
-    arrived: threading.Event = field(default_factory=threading.Event)
-    left: threading.Event = field(default_factory=threading.Event)
-    url: str = ""
-
-    def answer(self, *answers: Respond) -> None:
-        self.answers = list(answers)
-
-    def handle(self, handler: Handler) -> None:
-        body = handler.rfile.read(int(handler.headers.get("content-length", 0))).decode()
-        self.requests.append(Seen(handler.command, handler.path, handler.headers, body))
-        self.answers[min(len(self.requests), len(self.answers)) - 1](handler)
-
-    def hang(self, handler: Handler) -> None:
-        """Answer nothing, until the client gives up."""
-        self.arrived.set()
-        handler.connection.recv(1)
-        self.left.set()
-
-
-def reply(status: int = 200, body: str | bytes = "{}", kind: str = "application/json", **headers: str) -> Respond:
-    def respond(handler: Handler) -> None:
-        content = body.encode() if isinstance(body, str) else body
-        handler.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(content)), **headers}.items():
-            handler.send_header(name, value)
-        handler.end_headers()
-        handler.wfile.write(content)
-
-    return respond
-
-
-def raw(content: bytes) -> Respond:
-    def respond(handler: Handler) -> None:
-        handler.wfile.write(content)
-        handler.close_connection = True
-
-    return respond
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("NO_PROXY", "*")  # whatever the machine has set
-    served = Server([reply()])
-
-    class Served(Handler):
-        def log_message(self, text: str, *args: object) -> None:
-            pass
-
-        def do_any(self) -> None:
-            served.handle(self)
-
-    for method in ("GET", "POST", "PATCH"):
-        setattr(Served, f"do_{method}", Served.do_any)
-    listening = ThreadingHTTPServer(("127.0.0.1", 0), Served)
-    served.url = f"http://127.0.0.1:{listening.server_port}"
-    thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
-    thread.start()
-    yield served
-    listening.shutdown()
-    thread.join()
-    listening.server_close()
-
-
-def closed_port() -> str:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{bound.getsockname()[1]}"
-
-
-def call(**keys: Any) -> dict[str, Any]:
-    return {
-        "name": "weather",
-        "actions": ["ask"],
-        "saveResponse": True,
-        "responseObjectName": "weather",
-        **keys,
-    }
-
-
-def settings(url: str, *calls: dict[str, Any]) -> HttpCallsFile:
-    file = {"targetServerUrl": url, "httpCalls": list(calls)}
-    return HttpCallsFile.model_validate(file)
-
-
-def calls_step(url: str, *calls: dict[str, Any], timeout_ms: int | None = None) -> StepDefinition:
-    return StepDefinition(task="ai.labs.httpcalls", settings=settings(url, *calls), timeout_ms=timeout_ms)
+    with serving() as served:
+        yield served
 
 
 ASK = rules([{"name": "ask", "actions": ["ask"]}])

@@ -113,13 +113,11 @@ def put(part: dict[str, Any], place: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize(
-    "place", ["{memory.current.input", "{properties.a[0] }", "[[${anything", "[(${memory.last.x})"]
-)
+@pytest.mark.parametrize("place", ["{memory.current.input", "{properties.a[0]", "[[${anything", "[(${memory.last.x})"])
 def test_a_placeholder_that_is_not_closed_is_a_warning(part: dict[str, Any], place: str) -> None:
     (problem,) = said(**put(part, place))
     assert (problem.code, problem.severity) == ("H002", "warning")
-    assert problem.message.startswith(f"call `weather`: `{place.split(' ', maxsplit=1)[0].removesuffix('})')}` ")
+    assert problem.message.startswith(f"call `weather`: `{place.removesuffix('})')}` ")
     assert problem.line == (7 if "path" in part or ("contentType" in part and "body" not in part) else 8)
 
 
@@ -153,6 +151,32 @@ def test_other_braces_are_left_alone(text: str) -> None:
     assert said(body=text) == ()
 
 
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "place",
+    [
+        "{#if x}",
+        "{/if}",
+        "{! a comment}",
+        "{|as it is|}",
+        "{properties.a[0] }",
+        "{memory.current.input.length()}",
+        "[[${#strings.substring(a, 1)}]]",
+        "[(${a + b})]",
+    ],
+)
+def test_a_piece_that_no_placeholder_can_be_is_a_warning(part: dict[str, Any], place: str) -> None:
+    (problem,) = said(**put(part, place))
+    assert (problem.code, problem.severity) == ("H004", "warning")
+    assert problem.message == f"call `weather`: `{place}` is no placeholder, and is left out"
+
+
+def test_a_piece_in_a_json_body_outside_of_its_texts_is_a_warning_too() -> None:
+    body = '{"a": [{#each memory.list}1{/each}], "b": {"memory": {"c": "{/b}"}}}'
+    problems = said(contentType="application/json", body=body)
+    assert [problem.message.split("`")[3] for problem in problems] == ["{/b}", "{#each memory.list}", "{/each}"]
+
+
 def test_a_json_body_keeps_its_braces() -> None:
     body = '{"memory":{"current":{}},"a":[{"b":{properties.b}}],"text":"{x","properties":{properties}}'
     assert said(contentType="application/json", body=body) == ()
@@ -164,3 +188,70 @@ def test_a_real_file_of_calls_loads_without_a_word_of_these() -> None:
         pytest.skip("the corpus is not beside the project")
     notes = [note for file in files for note in read(HttpCallsFile, file.read_bytes(), file.name).notes]
     assert [str(note) for note in notes if note.code[0] == "H" or note.code == "V003"] == []
+
+
+def said_of(**keys: Any) -> list[tuple[str, int, str]]:
+    """The code, the line and the message of each thing that is said of a call, each key of which is one line."""
+    written = {"name": "w", "responseObjectName": "weather", **keys}
+    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in written.items())
+    text = '{"targetServerUrl": "https://a.b", "httpCalls": [{\n' + lines + "}]}"
+    notes = read(HttpCallsFile, text, "w.httpcalls.json").notes
+    assert all(note.column and note.hint and note.severity == "warning" for note in notes)
+    return [(note.code, note.line, note.message) for note in notes]
+
+
+def test_instructions_are_looked_at_like_requests() -> None:
+    """Their texts are templates, and what they are given by name is known to them."""
+    told = said_of(
+        responseHeaderObjectName="contxt",
+        preRequest={"propertyInstructions": [{"name": "p", "valueString": "{propertys.x}"}]},
+        postResponse={
+            "propertyInstructions": [
+                {"name": "a", "fromObjectPath": "contxt.Location"},
+                {"name": "b", "valueString": "{#if weather}", "valueObject": {"k": ["{memory.lst.x}"]}},
+            ],
+            "outputBuildInstructions": [
+                {"pathToTargetArray": "weather.list", "iterationObjectName": "contex", "outputValue": "{contex.a}"},
+                {"outputValue": "{memory.current.x"},
+            ],
+            "qrBuildInstructions": [
+                {"quickReplyValue": "{/a}", "quickReplyExpressions": "x({contxt.a}{context.b}{/b})"}
+            ],
+        },
+    )
+    assert told == [
+        ("H003", 5, "property `p`: `{propertys.x}` is empty unless the context has a key `propertys`"),
+        ("H004", 6, "property `b`: `{#if weather}` is no placeholder, and is left out"),
+        ("H003", 6, "property `b`: `{memory.lst.x}` is always empty"),
+        ("H002", 6, "call `w`: `{memory.current.x` is not closed, and stays as it is"),
+        ("H004", 6, "call `w`: `{/a}` is no placeholder, and is left out"),
+        ("H004", 6, "call `w`: `{/b}` is no placeholder, and is left out"),
+    ]
+
+
+def test_a_path_that_never_finds_anything_is_a_warning() -> None:
+    told = said_of(
+        postResponse={
+            "propertyInstructions": [{"name": "a", "fromObjectPath": "weather.list.size()"}],
+            "qrBuildInstructions": [{"pathToTargetArray": "{weather.list}", "quickReplyValue": "x"}],
+        }
+    )
+    assert told == [
+        ("H005", 4, "property `a`: `weather.list.size()` is no path, and never finds anything"),
+        ("H005", 4, "call `w`: `{weather.list}` is no path, and never finds anything"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "instructions",
+    [
+        {"propertyInstructions": [{"name": "a", "fromObjectPath": "weather"}]},
+        {"outputBuildInstructions": [{"outputValue": "x"}]},
+        {"qrBuildInstructions": [{"quickReplyValue": "x"}]},
+        {"retryApiCallInstruction": {}},
+    ],
+)
+def test_what_is_wanted_after_an_answer_that_nobody_waits_for_is_a_warning(instructions: dict[str, Any]) -> None:
+    told = said_of(fireAndForget=True, postResponse=instructions)
+    assert told == [("H006", 5, "call `w`: nothing of `postResponse` happens, for nobody waits for an answer")]
+    assert said_of(fireAndForget=True) == said_of(postResponse=instructions) == []

@@ -725,5 +725,10 @@ def test_the_short_name_of_a_step_is_no_task(sketch: Sketch) -> None:
 
 
 def test_texts_know_the_same_short_names() -> None:
-    program = read_program(f"steps {', '.join(SHORT_TASKS)}\n")
+    steps = ", ".join(f'{name} "x.json"' for name in SHORT_TASKS)
+    program = read_program(f"steps {steps}\n")
     assert [step.type for step in program.workflow.model.workflow_steps] == list(SHORT_TASKS.values())
+
+
+def test_a_task_of_ones_own_may_be_called_llm() -> None:
+    assert [step.type for step in read_program("steps llm\n").workflow.model.workflow_steps] == ["llm"]
