@@ -115,8 +115,8 @@ def test_the_answer_to_a_failed_model_comes_in_the_same_turn(server: ModelServer
 
 def test_a_time_out_is_for_each_attempt(server: ModelServer) -> None:
     server.answer(server.hang)
-    turn = talk(task(model(server.url, timeout="50", retry={"maxAttempts": 2}))).say_sync("hi")
-    reason = "Chat model execution failed after 2 attempts: no answer within 0.05 s"
+    turn = talk(task(model(server.url, timeout="500", retry={"maxAttempts": 2}))).say_sync("hi")
+    reason = "Chat model execution failed after 2 attempts: no answer within 0.5 s"
     assert error_of(turn) == (FAILED + reason, "timeout")
     assert len(server.asked) == 2
 
@@ -236,7 +236,7 @@ def test_a_stream_that_hangs_after_a_piece_is_withdrawn(server: ModelServer) -> 
         server.hang(handler, asked)
 
     server.answer(stall)
-    events, turn = streamed(talk(task(model(server.url, timeout="100"))))
+    events, turn = streamed(talk(task(model(server.url, timeout="1000"))))
     assert (failure(events).withdraw, failure(events).error_type, turn.texts) == (True, "timeout", ["Sorry."])
     assert len(server.asked) == 1
 
