@@ -58,7 +58,8 @@ class Agent:
         for place, step in enumerate(definition.steps):
             made = brought.get(step.task)
             if made is None:
-                made = _built_in(step, place, matchers, strict=strict)
+                later = any(other.task == TemplatingTask.id for other in definition.steps[place + 1 :])
+                made = _built_in(step, place, matchers, strict=strict, templates=later)
             if made is None:
                 raise _missing(step, brought)
             self._plan.append(
@@ -152,7 +153,9 @@ def reference(task: str) -> str:
     return f"eddi://{task}" if task.startswith("ai.labs.") else task
 
 
-def _built_in(step: StepDefinition, place: int, matchers: dict[int, Matcher], *, strict: bool) -> Task | None:
+def _built_in(
+    step: StepDefinition, place: int, matchers: dict[int, Matcher], *, strict: bool, templates: bool
+) -> Task | None:
     match step.settings:
         case RulesSettings() as settings:
             # A rule set that two steps use is one to re-routing.
@@ -160,7 +163,7 @@ def _built_in(step: StepDefinition, place: int, matchers: dict[int, Matcher], *,
             matcher = matchers[key] = matchers.get(key) or Matcher(settings.rule_set)
             return RulesTask(settings, matcher)
         case OutputSet() as settings:
-            return OutputTask(settings, place)
+            return OutputTask(settings, place, templates=templates)
         case ParserSettings() as settings:
             return ParserTask(settings)
         case HttpCallsFile() as settings:

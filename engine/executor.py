@@ -15,7 +15,7 @@ from ..rules.rulesets import RuleSet
 from . import recovery
 from .events import Event, Listener, OperatorListener, OperatorNote, TaskCompleted, TaskStarted, Token
 from .facts import Facts
-from .journal import Journal, answered, commit, is_skipped, roll_back
+from .journal import Journal, added, answered, commit, is_skipped, roll_back
 from .matcher import Matcher
 from .memory import Memory
 from .steps import Outcome, Status, Step
@@ -84,8 +84,7 @@ class TurnRun:
             step.state = "EXECUTION_INTERRUPTED"
             raise
         finally:
-            if any(planned.id == TemplatingTask.id for planned in plan):
-                withhold(step)
+            withhold(step)
         if "CONVERSATION_END" in step.actions:
             step.state = "ENDED"
         elif step.state == "IN_PROGRESS":
@@ -137,9 +136,11 @@ class TurnRun:
 
     def _succeeded(self, planned: Planned, journal: Journal, duration: float) -> None:
         step = self.step
+        brought = added(journal)
         commit(journal)
         status: Status = "skipped" if is_skipped(journal) else "succeeded"
-        step.outcomes = (*step.outcomes, Outcome(task=planned.id, status=status, duration_ms=duration))
+        outcome = Outcome(task=planned.id, status=status, duration_ms=duration, added=brought)
+        step.outcomes = (*step.outcomes, outcome)
         asked = answered(journal)
         if asked is not None:
             matcher, answer, facts = asked

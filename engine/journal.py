@@ -256,6 +256,13 @@ def has_streamed(journal: Journal) -> bool:
     return journal._streamed
 
 
+def added(journal: Journal) -> Sequence[str]:
+    """The actions that the task added; none for one that asked rules."""
+    if journal._actions is None or journal._rules is not None:
+        return ()
+    return [action for action in journal._actions if action not in journal._step.actions]
+
+
 def is_skipped(journal: Journal) -> bool:
     """Whether the task had nothing to do."""
     return journal._skipped

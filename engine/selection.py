@@ -1,7 +1,7 @@
 """Which outputs of an output set are said for the actions of a turn."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 
@@ -30,9 +30,9 @@ class Selected:
 
 
 class Selection:
-    """An output set, laid out by action."""
+    """An output set, laid out by action; with `templates` its items wait to be filled in where there is something."""
 
-    def __init__(self, output_set: OutputSet) -> None:
+    def __init__(self, output_set: OutputSet, *, templates: bool = False) -> None:
         self.lang = output_set.lang
         self._by_action: dict[str, tuple[list[int], list[list[Selected]]]] = {}
         entries: dict[str, dict[int, list[Selected]]] = {}
@@ -40,7 +40,7 @@ class Selection:
             same = entries.setdefault(output.action, {}).setdefault(output.times_occurred, [])
             # Of identical entries only the first is used.
             if all(output != other.output for other in same):
-                same.append(_selected(output, position))
+                same.append(_selected(output, position, _template if templates else as_sent))
         for action, by_times in entries.items():
             times = sorted(by_times)
             self._by_action[action] = (times, [by_times[time] for time in times])
@@ -85,15 +85,15 @@ def as_sent(item: Authored) -> Mapping[str, JSON]:
     return sent
 
 
-def _selected(output: Output, position: int) -> Selected:
+def _selected(output: Output, position: int, made: Callable[[Authored], Mapping[str, JSON]]) -> Selected:
     return Selected(
         output=output,
         position=position,
-        elements=tuple(tuple(_written(item) for item in element.value_alternatives) for element in output.outputs),
-        quick_replies=tuple(_written(reply) for reply in output.quick_replies),
+        elements=tuple(tuple(made(item) for item in element.value_alternatives) for element in output.outputs),
+        quick_replies=tuple(made(reply) for reply in output.quick_replies),
     )
 
 
-def _written(item: Authored) -> Mapping[str, JSON]:
+def _template(item: Authored) -> Mapping[str, JSON]:
     sent = as_sent(item)
     return Template(sent) if has_templates(sent) else sent

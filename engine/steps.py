@@ -31,6 +31,7 @@ class Outcome:
     """How a task ended in a turn; one that had nothing to do was `skipped`, which no rule takes for a success.
 
     `reason` is the operator's text, `where` the file and line that raised; neither ever goes to callers or models.
+    `added` holds the actions that it added, unless it asked rules.
     """
 
     task: str
@@ -39,6 +40,7 @@ class Outcome:
     reason: OperatorText | None = None
     where: str = ""
     duration_ms: float = 0.0
+    added: Sequence[str] = ()
 
 
 @dataclass(slots=True, kw_only=True)

@@ -16,13 +16,16 @@ _QUICK_REPLIES = TypeAdapter(list[QuickReply])
 
 
 class OutputTask:
-    """A step of the turn that renders one output set. `place` tells it from the agent's other output steps."""
+    """A step of the turn that renders one output set. `place` tells it from the agent's other output steps.
+
+    With `templates` a later step fills in what it says.
+    """
 
     id = "ai.labs.output"
     type = "output"
 
-    def __init__(self, output_set: OutputSet, place: int) -> None:
-        self._selection = Selection(output_set)
+    def __init__(self, output_set: OutputSet, place: int, *, templates: bool = False) -> None:
+        self._selection = Selection(output_set, templates=templates)
         self._place = place
 
     async def execute(self, turn: Journal) -> None:

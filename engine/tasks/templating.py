@@ -49,7 +49,7 @@ class TemplatingTask:
 
 
 def withhold(step: Step) -> None:
-    """Take out what should have been filled in and was not: the templating step failed, or was not reached."""
+    """Take out what should have been filled in and was not: its templating step failed, or was not reached."""
     for key in _LISTS:
         items = step.output.get(key)
         if isinstance(items, list) and _waits(items):

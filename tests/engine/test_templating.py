@@ -112,6 +112,11 @@ def test_without_a_templating_step_texts_are_said_as_they_stand() -> None:
     assert turn.texts == ["Hello {properties.name}"]
 
 
+def test_a_templating_step_before_the_output_fills_nothing_in() -> None:
+    turn = agent(TEMPLATING, output(CONVERSATION_START="Hello {properties.name}")).conversation().start_sync()
+    assert turn.texts == ["Hello {properties.name}"]
+
+
 def test_a_step_that_comes_between_still_counts() -> None:
     async def know(turn: Any) -> None:
         turn.set_property("name", "Ada")
