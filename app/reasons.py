@@ -51,6 +51,13 @@ def missed_data(miss: Miss) -> Mapping[str, object]:
     }
 
 
+def missed_words(miss: Miss) -> list[str]:
+    """What kept a rule from firing, a line for each thing, in the words of `print_missed`."""
+    behind = miss.finding.behind
+    before = [] if behind is None else [f"behind rule {value(behind.name)} of its group, which fired first"]
+    return [*before, *(f"{label} {text}".strip() for label, text in _rows(miss))]
+
+
 def print_missed(console: Console, misses: Sequence[Miss]) -> None:
     """Print what kept rules from firing, in the order given, then those that were not reached."""
     unreached: dict[str, list[Miss]] = {}

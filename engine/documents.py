@@ -7,8 +7,9 @@ from ..rules.agents import Surroundings
 from ..rules.authored import task_name
 from ..rules.facts import FactsFile, FactsStep
 from ..rules.values import JSON, freeze
-from .facts import Facts, History
+from .facts import Facts
 from .failure import PublicText
+from .history import History
 from .steps import ContextEntry, Digest, Outcome, Step
 
 

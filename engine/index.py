@@ -1,6 +1,7 @@
 """From what a turn holds to the atoms that are true: each datum is looked up, no question is gone through."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 from ..rules import paths
 from ..rules import questions as q
@@ -36,6 +37,13 @@ class Index:
         for atom, question in enumerate(questions, 1):
             self._place(question, atom)
         self._sections = self._needed()
+        self._questions = questions
+
+    @cached_property
+    def counted(self) -> Mapping[str, int]:
+        """The atoms of the questions in `any`, by a text of the question that tells it from all others."""
+        asked = enumerate(self._questions, 1)
+        return {repr(each): atom for atom, each in asked if getattr(each, "when", None) in ("any", "past")}
 
     def _place(self, question: q.Question, atom: int) -> None:
         match question:

@@ -118,6 +118,11 @@ class Matcher:
             self._pack()
         self._nothing = frozenset[int]().union(*self._default_true)
 
+    @property
+    def remembered(self) -> int:
+        """How many answers are remembered."""
+        return len(self._answers)
+
     def decide(self, facts: Facts) -> Answer:
         """Which rules are true for `facts`, and which of them fire."""
         true = self.index.true(facts)

@@ -1,16 +1,19 @@
 """Conversation memory: the steps that ended, the properties, and what can be undone."""
 
 from collections.abc import Mapping
+from typing import Literal, cast
 
 from ..rules.agents import Surroundings
 from ..rules.properties import Scope
 from ..rules.values import JSON
-from .facts import Facts, History
+from .facts import Facts
+from .history import History, Stored
 from .steps import Step
 
-_Changes = list[tuple[dict[str, object], str, object]]
-"""What to put back, latest change first: the map, the key, the value (`_ABSENT`: none)."""
-_ABSENT = object()
+Part = Literal["properties", "scopes", "secrets", "drawn"]
+Changes = list[tuple[Part, str, object]]
+"""What to put back, latest change last: the part of the memory, the key, the value (`ABSENT`: none)."""
+ABSENT = object()
 
 
 class Memory:
@@ -19,7 +22,8 @@ class Memory:
     `properties` maps names to values, `scopes` names to scopes. `secrets` holds the properties of scope `secret`: only
     requests are made of them, and neither rules nor records see them. `drawn` holds, for each place in an output set,
     the alternatives that were used since all of them last had been. All values are JSON, shared and never changed in
-    place.
+    place. `changes` holds for each step that can be undone, oldest first, what it changed beside itself, `undone` what
+    can be redone, latest last.
     """
 
     def __init__(self, surroundings: Surroundings | None = None) -> None:
@@ -30,14 +34,13 @@ class Memory:
         self.secrets: dict[str, JSON] = {}
         self.drawn: dict[str, tuple[int, ...]] = {}
         self.surroundings = surroundings or Surroundings()
-        # For each step that can be undone, what it changed beside itself: no more than that is kept of a turn.
-        self._changes: list[_Changes] = []
-        self._undone: list[tuple[Step, _Changes]] = []
+        self.changes: list[Changes] | Stored[Changes] = []
+        self.undone: list[tuple[Step, Changes]] = []
 
     def begin_step(self, step: Step) -> None:
         """Make `step` the step of this turn; what was undone can't be redone any more."""
-        self._changes.append([])
-        self._undone.clear()
+        self.changes.append([])
+        self.undone.clear()
         self.step = step
 
     def end_step(self) -> None:
@@ -45,8 +48,8 @@ class Memory:
         if self.step is not None:
             self.history.add(self.step)
         for name in [name for name, scope in self.scopes.items() if scope == "step"]:
-            self._put(self.properties, name, _ABSENT)
-            self._put(self.scopes, name, _ABSENT)
+            self._put("properties", name, ABSENT)
+            self._put("scopes", name, ABSENT)
         self.step = None
 
     def facts(self) -> Facts:
@@ -60,51 +63,61 @@ class Memory:
         for name, value in values.items():
             secret = scopes[name] == "secret"
             # INVARIANT: a name stands in one of the two, so that a secret is never hidden by what it replaced.
-            self._put(self.properties, name, _ABSENT if secret else value)
-            self._put(self.scopes, name, _ABSENT if secret else scopes[name])
+            self._put("properties", name, ABSENT if secret else value)
+            self._put("scopes", name, ABSENT if secret else scopes[name])
             if secret or name in self.secrets:
-                self._put(self.secrets, name, value if secret else _ABSENT)
+                self._put("secrets", name, value if secret else ABSENT)
 
     def set_drawn(self, drawn: Mapping[str, tuple[int, ...]]) -> None:
         """Set which alternatives have been used."""
         for place, used in drawn.items():
-            self._put(self.drawn, place, used)
+            self._put("drawn", place, used)
 
     def undo(self) -> bool:
         """Take back the last step with all that it changed; False where there is none that can be."""
-        if not self._changes:
+        if not self.changes:
             return False
+        changes = self.changes[-1]
         step = self.history.drop()
-        self._undone.append((step, self._back(self._changes.pop())))
+        self.changes = self.changes[:-1]
+        self.undone.append((step, self._back(changes)))
         return True
 
     def redo(self) -> bool:
         """Bring back the step that was undone last; False where there is none."""
-        if not self._undone:
+        if not self.undone:
             return False
-        step, changes = self._undone.pop()
+        step, changes = self.undone.pop()
         self.history.add(step)
-        self._changes.append(self._back(changes))
+        self.changes.append(self._back(changes))
         return True
+
+    @property
+    def undoable(self) -> bool:
+        """Whether there is a step that can be undone."""
+        return bool(self.changes)
+
+    @property
+    def redoable(self) -> bool:
+        """Whether there is a step that can be redone."""
+        return bool(self.undone)
 
     def settle(self) -> None:
         """Let no step so far be undone."""
-        self._changes.clear()
+        self.changes = []
 
-    def _put(
-        self, where: dict[str, JSON] | dict[str, Scope] | dict[str, tuple[int, ...]], key: str, value: object
-    ) -> None:
-        self._changes[-1].append(_set(where, key, value))  # type: ignore[arg-type]  # one of these three
+    def _put(self, part: Part, key: str, value: object) -> None:
+        self.changes[-1].append(self._set(part, key, value))
 
-    def _back(self, changes: _Changes) -> _Changes:
+    def _back(self, changes: Changes) -> Changes:
         """Put back what `changes` says, and return what puts it back again."""
-        return [_set(*change) for change in reversed(changes)]
+        return [self._set(*change) for change in reversed(changes)]
 
-
-def _set(where: dict[str, object], key: str, value: object) -> tuple[dict[str, object], str, object]:
-    before = where.get(key, _ABSENT)
-    if value is _ABSENT:
-        where.pop(key, None)
-    else:
-        where[key] = value
-    return where, key, before
+    def _set(self, part: Part, key: str, value: object) -> tuple[Part, str, object]:
+        values = cast("dict[str, object]", getattr(self, part))
+        before = values.get(key, ABSENT)
+        if value is ABSENT:
+            values.pop(key, None)
+        else:
+            values[key] = value
+        return part, key, before

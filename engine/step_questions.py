@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from ..rules import questions as q
 from ..rules.expressions import WILDCARD, Expression, equal, key, parse
-from .facts import History, ended
+from .history import History, ended
 from .steps import Step
 
 _REMEMBERED_TEXTS = 4096

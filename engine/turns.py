@@ -8,7 +8,8 @@ from ..rules.rulesets import RuleSet
 from ..rules.spelling import nearest
 from ..rules.values import JSON, freeze
 from .evaluator import RuleFinding, evaluate
-from .facts import Facts, History
+from .facts import Facts
+from .history import History
 from .misses import Miss, misses, nearest_first
 from .steps import Outcome, State, Step
 from .view import HISTORY_LIMIT, Message, view

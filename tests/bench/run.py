@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from turnout.engine.agents import Agent
 from turnout.engine.conversation import Conversation
-from turnout.engine.facts import Facts, History
+from turnout.engine.facts import Facts
+from turnout.engine.history import History
 from turnout.engine.matcher import Matcher
 from turnout.engine.memory import Memory
 from turnout.engine.steps import Step

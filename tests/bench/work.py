@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from turnout.engine.facts import Facts, History
+from turnout.engine.facts import Facts
+from turnout.engine.history import History
 from turnout.engine.steps import ContextEntry, Step
 
 CHANNELS = 7

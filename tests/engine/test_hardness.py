@@ -224,7 +224,7 @@ def test_what_a_turn_keeps_for_undo_is_what_it_changed() -> None:
     conversation = one(count)
     for number in range(50):
         conversation.say_sync(f"p{number}")
-    assert [len(changes) for changes in conversation.memory._changes] == [2] * 50
+    assert [len(changes) for changes in conversation.memory.changes] == [2] * 50
 
 
 def test_what_a_turn_hands_out_can_be_changed_without_changing_what_is_stored() -> None:

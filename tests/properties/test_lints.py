@@ -10,7 +10,8 @@ from properties.test_matcher_evaluator import leaves, properties, rule_sets, ste
 from building import rules, step
 from turnout.engine.agents import Agent
 from turnout.engine.evaluator import evaluate
-from turnout.engine.facts import Facts, History
+from turnout.engine.facts import Facts
+from turnout.engine.history import History
 from turnout.engine.index import Index
 from turnout.engine.steps import Step
 from turnout.engine.tasks import FunctionTask

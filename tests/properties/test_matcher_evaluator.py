@@ -6,7 +6,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from turnout.engine.evaluator import evaluate
-from turnout.engine.facts import Facts, History
+from turnout.engine.facts import Facts
+from turnout.engine.history import History
 from turnout.engine.matcher import Matcher
 from turnout.engine.steps import ContextEntry, Digest, Outcome, Step
 from turnout.rules.agents import Capability, Surroundings
