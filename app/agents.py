@@ -9,7 +9,7 @@ from pathlib import Path
 from ..engine.agents import Agent
 from ..engine.tasks import Task
 from ..grammar.program import READERS, agent_of_program, read_program
-from ..rules.agents import Surroundings
+from ..rules.agents import AgentDefinition, Surroundings
 from ..rules.authored import step_task
 from ..rules.errors import UsageError
 from ..rules.folders import read_agent
@@ -31,23 +31,31 @@ def open_agent(
     installed packages. `surroundings` is what `deploymentContext` and `capabilityMatch` look into. Raises `LoadError`
     with all that is wrong in the files, and `UsageError` for a missing task.
     """
-    place = Path(path)
     if not isinstance(tasks, Iterable):
         raise UsageError("`tasks` is not a list of tasks", "write `tasks=[…]`, for a single one, too")
-    if place.suffix not in ("", ".turnout") and not (place.is_dir() or is_zip(place)):
-        meant = nearest(place.suffix, [".turnout", ".zip"])
-        hint = f"did you mean `{place.with_suffix(meant).name}`?" if meant else "name one of these"
-        raise UsageError(f"`{place.as_posix()}` is no folder, no zip and no `.turnout` file", hint)
-    if place.suffix == ".turnout":
-        definition = agent_of_program(read_program(read_file(place), place.as_posix()), place)
-    else:
-        definition = read_agent(place, READERS)
+    definition = definition_at(Path(path))
     if surroundings is not None:
         definition = replace(definition, surroundings=surroundings)
     brought = list(tasks)
     known = {step_task(task.id) for task in brought}
     wanted = {step.task for step in definition.steps if step.settings is None}
     return Agent(definition, [*brought, *_installed(wanted - known)])
+
+
+def definition_at(place: Path) -> AgentDefinition:
+    """What the files of an agent say. Raises `LoadError`, and `UsageError` for what is no agent."""
+    if place.suffix not in ("", ".turnout") and not (place.is_dir() or is_zip(place)):
+        meant = nearest(place.suffix, [".turnout", ".zip"])
+        hint = f"did you mean `{place.with_suffix(meant).name}`?" if meant else "name one of these"
+        raise UsageError(f"`{place.as_posix()}` is no folder, no zip and no `.turnout` file", hint)
+    if place.suffix == ".turnout":
+        return agent_of_program(read_program(read_file(place), place.as_posix()), place)
+    return read_agent(place, READERS)
+
+
+def has_steps(place: Path) -> bool:
+    """Whether the files of an agent say which steps a turn has; a text may leave that out."""
+    return place.suffix != ".turnout" or read_program(read_file(place), place.as_posix()).has("steps")
 
 
 def _installed(wanted: set[str]) -> Iterator[Task]:

@@ -23,12 +23,15 @@ from .streams import guarded
 # The doors are imported where they are needed: `turnout --help` should not wait for models and engine.
 
 RUN = 'turnout run samples/weather --say "Is it raining in Vienna?"'
+CHAT = "turnout chat samples/weather"
 MATCH = "turnout match samples/weather/weather.behavior.json --facts samples/outage.facts.json"
 CHECK = "turnout check samples/weather"
 FMT = "turnout fmt --check samples"
 CONVERT = "turnout convert samples/weather/weather.behavior.json --to text --prove"
 TEST = "turnout test samples --coverage"
 SCHEMA = "turnout schema rules"
+SERVE = "turnout serve samples/weather"
+REPLAY = "turnout replay turnout.db --rules samples/weather.turnout"
 """An example of each command; all of them work in the project's folder."""
 _WIDEST = 74
 
@@ -53,6 +56,18 @@ app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Why = Annotated[bool, typer.Option("--why", help="Say of each rule that did not fire what kept it.")]
+AgentFolder = Annotated[Path, typer.Argument(help="The agent's folder or zip, or its text.")]
+Context = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Tell the agent this in every turn. An object, a list, true and false are read as JSON, "
+        "anything else is a text.",
+        metavar="KEY=VALUE",
+    ),
+]
+Seed = Annotated[int | None, typer.Option(help="Draw the same alternatives each time.", metavar="N")]
+Fail = Annotated[list[str] | None, typer.Option(help="Make the steps of this task fail.", metavar="TASK[=MESSAGE]")]
+Tasks = Annotated[list[Path] | None, typer.Option(help="Run this Python file for its tasks.", metavar="FILE")]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,7 +115,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog=_examples(RUN, MATCH, CHECK, TEST, FMT, CONVERT, SCHEMA))
+@app.callback(epilog=_examples(RUN, CHAT, MATCH, CHECK, TEST, FMT, CONVERT, SCHEMA, SERVE, REPLAY))
 def turnout(
     *,
     _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
@@ -111,26 +126,15 @@ def turnout(
 @app.command(epilog=_examples(RUN))
 @told
 def run(
-    agent: Annotated[Path, typer.Argument(help="The agent's folder.")],
+    agent: AgentFolder,
     *,
     say: Annotated[list[str] | None, typer.Option(help="Say this; each --say is a turn.", metavar="TEXT")] = None,
     start: Annotated[bool, typer.Option("--start", help="Begin with the opening turn.")] = False,
-    context: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Tell the agent this in every turn. An object, a list, true and false are read as JSON, "
-            "anything else is a text.",
-            metavar="KEY=VALUE",
-        ),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Draw the same alternatives each time.", metavar="N")] = None,
+    context: Context = None,
+    seed: Seed = None,
     why: Why = False,
-    fail: Annotated[
-        list[str] | None, typer.Option(help="Make the steps of this task fail.", metavar="TASK[=MESSAGE]")
-    ] = None,
-    tasks: Annotated[
-        list[Path] | None, typer.Option(help="Run this Python file for its tasks.", metavar="FILE")
-    ] = None,
+    fail: Fail = None,
+    tasks: Tasks = None,
     as_json: Json = False,
 ) -> int:
     """Say something to an agent, and print the turns.
@@ -150,6 +154,27 @@ def run(
         tasks=tasks or (),
         as_json=as_json,
     )
+
+
+@app.command(epilog=_examples(CHAT))
+@told
+def chat(
+    agent: AgentFolder,
+    *,
+    context: Context = None,
+    seed: Seed = None,
+    fail: Fail = None,
+    tasks: Tasks = None,
+    as_json: Json = False,
+) -> int:
+    """Talk with an agent, line by line from standard input.
+
+    It begins with the opening turn; /help lists the commands. With --json, a turn is an object on a line of its own.
+    Exits with 1 if a turn ended in ERROR.
+    """
+    from . import chat as door  # noqa: PLC0415 - late: quick start
+
+    return door.chat(agent, context=context or (), seed=seed, fails=fail or (), tasks=tasks or (), as_json=as_json)
 
 
 @app.command(epilog=_examples(MATCH))
@@ -186,7 +211,7 @@ def match(
 @app.command(epilog=_examples(CHECK))
 @told
 def check(
-    paths: Annotated[list[Path], typer.Argument(help="Agents' folders and single files.")],
+    paths: Annotated[list[Path], typer.Argument(help="Agents' folders and zips, and single files.")],
     *,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 for warnings, too.")] = False,
     as_json: Json = False,
@@ -221,7 +246,7 @@ def fmt(
 @app.command(epilog=_examples(CONVERT))
 @told
 def convert(
-    file: Annotated[Path, typer.Argument(help="Rules or outputs, as JSON or as text.")],
+    file: Annotated[Path, typer.Argument(help="Rules or outputs, as JSON or as text, or a whole agent.")],
     *,
     to: Annotated[str, typer.Option(help="text or json.")],
     prove: Annotated[
@@ -235,7 +260,8 @@ def convert(
 ) -> int:
     """Turn rules and outputs from JSON into text, or from text into JSON.
 
-    With --prove, exits with 1 if the way back leads to something else.
+    A whole agent, in a folder or a zip and of any age, is written to a folder in today's form. With --prove, exits
+    with 1 if the way back leads to something else.
     """
     from . import convert as door  # noqa: PLC0415 - late: quick start
 
@@ -278,3 +304,50 @@ def schema(
 
     print_json(schema(kind), indent=None if as_json else 2)
     return 0
+
+
+@app.command(epilog=_examples(SERVE))
+@told
+def serve(
+    agents: Annotated[list[Path], typer.Argument(help="The agents' folders, zips and texts.")],
+    *,
+    host: Annotated[str, typer.Option(help="Listen on this address of the machine.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port; 0: any.")] = 8000,
+    store: Annotated[
+        str, typer.Option(help="Keep conversations in this file or database.", metavar="FILE|postgresql://…")
+    ] = "turnout.db",
+    tokens: Annotated[Path | None, typer.Option(help="Who may call: hashes of tokens.", metavar="FILE")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes on the port.", metavar="N")] = 1,
+    grace: Annotated[
+        int, typer.Option(min=0, help="Let running turns end for so long at a shutdown.", metavar="SECONDS")
+    ] = 10,
+    tasks: Tasks = None,
+    as_json: Json = False,  # noqa: ARG001 - for what is refused
+) -> int:
+    """Serve agents over HTTP, with a page to talk and to see why.
+
+    An agent's address is the name of its folder or file. Without --tokens, it answers on this machine only.
+    """
+    from . import serve as door  # noqa: PLC0415 - late: quick start
+
+    return door.serve(
+        agents, host=host, port=port, store=store, tokens=tokens, workers=workers, grace=grace, tasks=tasks or ()
+    )
+
+
+@app.command(epilog=_examples(REPLAY))
+@told
+def replay(
+    store: Annotated[str, typer.Argument(help="The SQLite file or the postgresql:// address of a service.")],
+    *,
+    rules: Annotated[Path, typer.Option(help="The changed rules: an agent's folder or zip, or a text.")],
+    agent: Annotated[str | None, typer.Option(help="Look at this agent's conversations.", metavar="NAME")] = None,
+    as_json: Json = False,
+) -> int:
+    """Tell which turns of recorded conversations other rules would change.
+
+    Nothing is called: what tasks did is taken from the record.
+    """
+    from . import replay as door  # noqa: PLC0415 - late: quick start
+
+    return door.replay(store, rules, agent=agent, as_json=as_json)

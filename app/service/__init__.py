@@ -1,0 +1,1 @@
+"""Conversations over HTTP: the addresses and shapes of EDDI, and those that the page needs."""
