@@ -11,6 +11,7 @@ from ..engine.tasks import Task
 from ..grammar.program import READERS, agent_of_program, read_program
 from ..rules.agents import AgentDefinition, Surroundings
 from ..rules.authored import step_task
+from ..rules.bundles import begins_as_zip, is_folder
 from ..rules.errors import UsageError
 from ..rules.folders import read_agent
 from ..rules.spelling import nearest
@@ -44,9 +45,11 @@ def open_agent(
 
 def definition_at(place: Path) -> AgentDefinition:
     """What the files of an agent say. Raises `LoadError`, and `UsageError` for what is no agent."""
-    if place.suffix not in ("", ".turnout") and not (place.is_dir() or is_zip(place)):
+    if place.suffix not in ("", ".turnout") and not (is_folder(place) or is_zip(place)):
         meant = nearest(place.suffix, [".turnout", ".zip"])
         hint = f"did you mean `{place.with_suffix(meant).name}`?" if meant else "name one of these"
+        if begins_as_zip(place):
+            raise UsageError(f"`{place.as_posix()}` is a zip without the name of one", "let its name end in `.zip`")
         raise UsageError(f"`{place.as_posix()}` is no folder, no zip and no `.turnout` file", hint)
     if place.suffix == ".turnout":
         return agent_of_program(read_program(read_file(place), place.as_posix()), place)

@@ -11,6 +11,9 @@ from typer.exceptions import TyperException
 from ..rules.errors import ClosedError, LoadError, Problem, UsageError
 from ..rules.spelling import suggestion
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
 _Arguments = ParamSpec("_Arguments")
 
 # What the library says, and what is said instead. Its classes are private, its texts are what it shows.
@@ -37,7 +40,7 @@ def told(work: Callable[_Arguments, int]) -> Callable[_Arguments, int]:
             return refused(error, as_json=bool(options["as_json"]))
         except KeyboardInterrupt:
             sys.stderr.write("interrupted\n")
-            return 1
+            return INTERRUPTED
 
     return command
 

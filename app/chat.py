@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import nullcontext
+from contextvars import copy_context
 from pathlib import Path
-from random import Random
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -44,11 +45,12 @@ def chat(
         talk = prepared(agent, context=context, seed=seed, fails=fails, tasks=tasks)
         chatting = Chat(talk, runner, as_json=as_json, typed=typed)
         lines = prompted(runner, chatting.label, chatting.complete) if typed else piped()
-        with unechoed(typed):
+        quiet = unechoed if typed else nullcontext
+        with quiet():
             chatting.start()
         while not chatting.over and not unread() and (line := next(lines, None)) is not None:
             try:
-                with unechoed(typed):
+                with quiet():
                     chatting.take(line)
             except KeyboardInterrupt:  # outside of a turn
                 if not typed:
@@ -60,7 +62,8 @@ class Chat:
     """A conversation, line by line.
 
     `typed` says that lines stand on the screen already. `over` is set when nothing more can be said, `code` is the
-    exit code so far. An interrupt ends the turn that runs, not the chat.
+    exit code so far. An interrupt ends the turn that runs, not the chat; a second one leaves the turn to end by itself,
+    and what is asked next waits for that.
     """
 
     def __init__(self, talk: Talk, runner: asyncio.Runner, *, as_json: bool = False, typed: bool = False) -> None:
@@ -70,11 +73,13 @@ class Chat:
         self._runner = runner
         self._as_json = as_json
         self._typed = typed
-        self._chance = talk.chance or Random()
         self._faults = dict(talk.faults)
         self._turns: list[Turn] = []
         self._undone: list[Turn] = []
         self._notes: list[OperatorNote] = []
+        self._running: asyncio.Task[object] | None = None
+        self._left: asyncio.Task[object] | None = None
+        self._fresh: Turn | None = None
         self._name = talk.name.ljust(len("you"))
         self._speech = None if as_json else Speech(printer(), f"{self._name}  ")
         self._conversation = self._carried_on(self._faults)
@@ -106,16 +111,20 @@ class Chat:
 
     def take(self, line: str) -> None:
         """Do what a line asks for; a blank one asks for nothing."""
-        if line.startswith("/") and not line.startswith("//"):
-            name, _, given = (part.strip() for part in line.partition(" "))
-            try:
-                _known(name, given).work(self, given)
+        try:
+            if line.startswith("/") and not line.startswith("//"):
+                name, _, given = (part.strip() for part in line.partition(" "))
+                command = _known(name, given)
+                if command.work is not Chat.quit:
+                    self._settle()
+                command.work(self, *[given] if command.takes else [])
                 self._answers().print()
-            except UsageError as error:
-                print_refusal(error.message, error.hint)
-                printer(talk=True).print()
-        elif line.strip():
-            self._say(self._meant(line))
+            elif line.strip():
+                self._settle()
+                self._say(self._meant(line))
+        except UsageError as error:
+            print_refusal(error.message, error.hint)
+            printer(talk=True).print()
 
     # The commands
 
@@ -191,9 +200,23 @@ class Chat:
         self._turn(self._conversation.say(text, self._talk.context))
 
     def _turn(self, running: Coroutine[object, object, Turn]) -> None:
-        count = len(self._turns)
+        self._run(self._noted(running))
+        if self._running is not None and not self._running.done():
+            self._left = self._running
+            if self._speech:
+                self._speech.end()
+            self._tell("the turn has not ended yet: what comes next waits for it")
+        else:
+            running.close()  # it may have been interrupted before it began
+            self._ended()
+
+    async def _noted(self, running: Coroutine[object, object, Turn]) -> None:
+        self._running = asyncio.current_task()
+        await running
+
+    def _run(self, work: Coroutine[object, object, object]) -> None:
         try:
-            self._runner.run(running)
+            self._runner.run(work, context=copy_context())  # a turn that is left behind must not be in the next one's
         except Exception:
             raise
         except KeyboardInterrupt:
@@ -201,9 +224,24 @@ class Chat:
         except BaseException as error:  # noqa: BLE001 - a task that wants to end everything ends its turn
             self.code = 1
             printer(talk=True).print(f"the turn was interrupted: {type(error).__name__}", soft_wrap=True)
+
+    def _settle(self) -> None:
+        """Wait for the turn that was left to end by itself; raises `UsageError` where an interrupt ends that."""
+        if self._left is None:
+            return
+        self._run(asyncio.wait([self._left]))
+        if not self._left.done():
+            raise UsageError("the last turn has not ended yet", "say it again later, or end the chat with `/quit`")
+        if not self._left.cancelled():
+            self._left.exception()  # it is seen, so nobody complains of it
+        self._left = None
+        self._ended()
+
+    def _ended(self) -> None:
         shown = self._speech.end() if self._speech else ()
-        if len(self._turns) > count:
-            self._show(self._turns[-1], shown)
+        if self._fresh is not None:
+            turn, self._fresh = self._fresh, None
+            self._show(turn, shown)
         self._notes.clear()
 
     def _show(self, turn: Turn, shown: Sequence[str]) -> None:
@@ -222,13 +260,14 @@ class Chat:
     def _heard(self, event: Event) -> None:
         if isinstance(event, TurnDone):
             self._turns.append(event.turn)
-        elif self._speech:
+            self._fresh = event.turn
+        elif self._speech and self._left is None:
             self._speech.hear(event)
 
     def _carried_on(self, faults: Mapping[str, str], memory: Memory | None = None) -> Conversation:
         """The conversation that has this memory, with the tasks failing that are to."""
         return failing(self._talk.agent, faults).conversation(
-            chance=self._chance, listeners=[self._heard], operators=[self._notes.append], memory=memory
+            chance=self._talk.chance, listeners=[self._heard], operators=[self._notes.append], memory=memory
         )
 
     def _tasks(self) -> list[str]:
@@ -255,24 +294,24 @@ class Chat:
 
 
 class Command(NamedTuple):
-    """A command of the chat; `takes` names what may stand behind it."""
+    """A command of the chat; `takes` names what may stand behind it, and `work` is given."""
 
-    work: Callable[[Chat, str], None]
+    work: Callable[..., None]
     about: str
     takes: str = ""
 
 
 COMMANDS: Mapping[str, Command] = {
-    "/why": Command(lambda chat, _: chat.why(), "why rules fired or did not in the last turn"),
-    "/facts": Command(lambda chat, _: chat.facts(), "what rules can ask, as the last turn left it"),
-    "/view": Command(lambda chat, _: chat.view(), "what the next model would be sent"),
+    "/why": Command(Chat.why, "why rules fired or did not in the last turn"),
+    "/facts": Command(Chat.facts, "what rules can ask, as the last turn left it"),
+    "/view": Command(Chat.view, "what the next model would be sent"),
     "/fail": Command(
         Chat.fail, "make a task fail from now on, or work again; without one, list the tasks", "[TASK[=MESSAGE]]"
     ),
-    "/undo": Command(lambda chat, _: chat.undo(), "take the last turn back"),
-    "/redo": Command(lambda chat, _: chat.redo(), "bring back what was taken back"),
-    "/help": Command(lambda chat, _: chat.help(), "this list"),
-    "/quit": Command(lambda chat, _: chat.quit(), "end the chat, as Ctrl-D does"),
+    "/undo": Command(Chat.undo, "take the last turn back"),
+    "/redo": Command(Chat.redo, "bring back what was taken back"),
+    "/help": Command(Chat.help, "this list"),
+    "/quit": Command(Chat.quit, "end the chat, as Ctrl-D does"),
 }
 _OTHERWISE = (
     ("1, 2, …", "say the quick reply of that number; with a blank before it, say the number"),

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ..engine.memory import Memory
 from ..engine.steps import Step
+from ..rules.outputs import TAKEN
 from ..rules.values import JSON, freeze
 
 _LONGEST = 160
-_SHOWN = frozenset({"actions", "context", "expressions", "input", "output", "quickReplies", "taskErrors"})
-"""What of a conversation output stands elsewhere: in a row of its own, or in the reply."""
 
 
 def fact_rows(memory: Memory) -> Iterator[tuple[str, str]]:
@@ -19,7 +18,7 @@ def fact_rows(memory: Memory) -> Iterator[tuple[str, str]]:
     yield from _labelled("expressions", [step.expressions] if step.expressions else [])
     yield from _labelled("context", _named({key: entry.value for key, entry in step.context.items()}))
     yield from _labelled("properties", _named(memory.properties))
-    yield from _labelled("values", _named({key: value for key, value in step.output.items() if key not in _SHOWN}))
+    yield from _labelled("values", _named({key: value for key, value in step.output.items() if key not in TAKEN}))
     yield from _labelled("rules fired", step.succeeded)
     yield from _labelled("outcomes", _outcomes(step))
     yield from _labelled("digests", [f"{digest.task}: {digest.text}" for digest in step.digests])

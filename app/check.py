@@ -7,24 +7,19 @@ from pathlib import Path, PurePosixPath
 from ..grammar.parser import Source
 from ..grammar.program import READERS, agent_of_program, look_at
 from ..grammar.render import pointed
-from ..rules.agent_files import KINDS, NOT_YET, suffix
-from ..rules.agents import AgentDefinition, AgentFile, WorkflowFile
+from ..rules.agent_files import KINDS, NOT_YET, WORDS, suffix
+from ..rules.agents import AgentDefinition, AgentFile
 from ..rules.authored import Authored
-from ..rules.calls import HttpCallsFile
-from ..rules.dictionaries import Dictionary
+from ..rules.bundles import is_folder
 from ..rules.errors import LoadError, Problem, has_errors
 from ..rules.facts import FactsFile
 from ..rules.findings import listed
 from ..rules.folders import read_agent
 from ..rules.lints import lint_agent, lint_document
 from ..rules.lints.actions import PASSED_OVER
-from ..rules.llm import LlmFile
-from ..rules.outputs import OutputSet
 from ..rules.parsing import parse_json
 from ..rules.places import Spot
-from ..rules.properties import PropertySetter
 from ..rules.reading import read_document
-from ..rules.rulesets import RuleSet
 from ..rules.shapes import shape_of
 from ..rules.zips import is_zip
 from .files import is_hidden, read_file, texts_in
@@ -32,7 +27,7 @@ from .flaws import flaws
 from .printing import print_json, print_problems, printer, problem_data
 from .testing import tested
 
-_SHAPES = (RuleSet, OutputSet, AgentFile, WorkflowFile, HttpCallsFile, Dictionary, PropertySetter, LlmFile, FactsFile)
+_MODELS: tuple[type[Authored], ...] = (*WORDS, FactsFile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ def check(paths: Sequence[Path], *, strict: bool, as_json: bool) -> int:
 
 def _each(path: Path) -> list[Path]:
     """The path itself, or of a folder that holds no agent the texts and the agents' folders in it, if any."""
-    if not path.is_dir() or any(map(_is_agent, path.glob("*.json"))):
+    if not is_folder(path) or any(map(_is_agent, path.glob("*.json"))):
         return [path]
     agents = {file.parent for file in path.rglob("*.json") if _is_agent(file)}
     texts = {file for file in texts_in(path) if agents.isdisjoint(file.parents)}
@@ -77,7 +72,7 @@ def _is_agent(file: Path) -> bool:
 def checked(path: Path) -> Checked:
     """Check an agent's folder or zip, or a file, whose kind its name or its keys tell."""
     try:
-        if path.is_dir() or is_zip(path):
+        if is_folder(path) or is_zip(path):
             return _agent(read_agent(path, READERS))
         source = read_file(path)
         if path.suffix == ".turnout":
@@ -162,7 +157,7 @@ def _at_item(problem: Problem, source: Source) -> Problem:
 def _kind(data: object, name: str) -> type[Authored]:
     """The model that most of the document's keys are known to."""
     keys = set(data) if isinstance(data, dict) else set[str]()
-    shared = {model: len(keys & (shape_of(model).known | set(shape_of(model).aliases))) for model in _SHAPES}
+    shared = {model: len(keys & (shape_of(model).known | set(shape_of(model).aliases))) for model in _MODELS}
     best = max(shared, key=lambda model: shared[model])
     if not shared[best]:
         message = "this is no file that Turnout knows"

@@ -1,7 +1,7 @@
 """The command `turnout`: its arguments, and what its exit code says.
 
 0: all is well. 1: a turn ended in `ERROR`, or something was found. 2: it cannot be done as it was asked for.
-3: our fault.
+3: our fault. 130: it was interrupted.
 """
 
 import logging

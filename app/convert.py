@@ -1,5 +1,6 @@
 """`turnout convert`: rules and outputs from JSON to text, and from text to JSON; `convert_agents` has whole agents."""
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from ..grammar.program import normal, read_program, to_json, write_program
 from ..grammar.quirks import quirks
 from ..rules.agent_files import KINDS, suffix
+from ..rules.bundles import is_folder
 from ..rules.errors import Problem, UsageError
 from ..rules.findings import listed
 from ..rules.outputs import OutputSet
@@ -16,8 +18,8 @@ from ..rules.reading import read_output_set, read_rule_set
 from ..rules.rulesets import RuleSet
 from ..rules.shapes import shape_of
 from ..rules.zips import is_zip
-from .convert_agents import convert_agent
-from .files import json_bytes, make_folder, read_file, write_file
+from .convert_agents import WHY_DROPPED, convert_agent, tell_proof
+from .files import is_same, json_bytes, read_file, write_files, write_folder
 from .printing import print_json, print_problems, printer, problem_data
 
 FORMS = ("text", "json")
@@ -45,7 +47,7 @@ def convert(file: Path, *, to: str, prove: bool, as_json: bool, out: Path | None
     """
     if to not in FORMS:
         raise UsageError(f"there is no form `{to}`", f"name one of {listed(FORMS, 'or')}")
-    if file.is_dir() or is_zip(file) or (to == "json" and out is not None and _is_folder(out) and _is_agent(file)):
+    if is_folder(file) or is_zip(file) or (to == "json" and out is not None and _is_folder(out) and _is_agent(file)):
         return convert_agent(file, to=to, prove=prove, as_json=as_json, out=out, force=force)
     if (file.suffix == ".turnout") == (to == "text"):
         raise UsageError(f"the file is {to} already", f"convert it to {'json' if to == 'text' else 'text'}")
@@ -114,25 +116,25 @@ def _write(made: Converted, file: Path, out: Path, *, force: bool) -> None:
     stem = file.name.partition(".")[0]
     in_folder = _is_folder(out)
     if isinstance(made.form, str):
-        files = {out / f"{stem}.turnout" if in_folder else out: made.form.encode()}
+        forms = {f"{stem}.turnout": made.form.encode()}
     else:
-        if len(made.form) > 1 and not in_folder:
-            raise UsageError("the text holds rules and outputs, which are two files", "name a folder with `--out`")
-        files = {
-            out / f"{stem}.{_ENDINGS[kind]}" if in_folder else out: json_bytes(document)
-            for kind, document in made.form.items()
-        }
-    taken = next((target for target in files if target.exists()), None)
+        forms = {f"{stem}.{_ENDINGS[kind]}": json_bytes(document) for kind, document in made.form.items()}
+    if len(forms) > 1 and not in_folder:
+        raise UsageError("the text holds rules and outputs, which are two files", "name a folder with `--out`")
+    files = {out / name if in_folder else out: data for name, data in forms.items()}
+    if own := next((target for target in files if is_same(target, file)), None):
+        raise UsageError(f"`{own.as_posix()}` is what is read", "name another file or folder with `--out`")
+    taken = next((target for target in files if os.path.lexists(target)), None)
     if taken is not None and not force:
         raise UsageError(f"`{taken.as_posix()}` exists already", "name another file, or add `--force`")
     if in_folder:
-        make_folder(out)
-    for target, data in files.items():
-        write_file(target, data)
+        write_folder(out, {PurePosixPath(name): data for name, data in forms.items()})
+    else:
+        write_files(files)
 
 
 def _is_folder(out: Path) -> bool:
-    return out.is_dir() or not (out.suffix or out.exists())
+    return is_folder(out) or not (out.suffix or os.path.lexists(out))
 
 
 def _is_agent(text: Path) -> bool:
@@ -153,21 +155,10 @@ def _print(made: Converted, *, prove: bool) -> None:
         print_json(document, indent=2)
 
 
-_WHY_DROPPED = {
-    "policy": "it belongs in an agent's file",
-    "steps": "they belong in a workflow's file",
-    "check": "only texts have checks",
-    "comments": "no rule or output carries them",
-}
-
-
 def _tell(made: Converted, *, prove: bool) -> None:
     print_problems(made.problems)
-    talk = printer(talk=True)
     if made.dropped:
-        told = ", ".join(f"{kind} ({_WHY_DROPPED[kind]})" for kind in made.dropped)
-        talk.print(f"left out, for rules and outputs have no place for it: {told}", soft_wrap=True)
+        told = ", ".join(f"{kind} ({WHY_DROPPED[kind]})" for kind in made.dropped)
+        printer(talk=True).print(f"left out, for rules and outputs have no place for it: {told}", soft_wrap=True)
     if prove:
-        talk.print("there and back: equal" if made.equal else "there and back: NOT equal", soft_wrap=True)
-        for quirk in made.quirks:
-            talk.print(f"quirk: {quirk}", soft_wrap=True)
+        tell_proof(made.equal, made.quirks)

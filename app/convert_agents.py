@@ -8,7 +8,7 @@ from ..grammar.program import READERS, agent_of_program, read_program
 from ..grammar.quirks import quirks
 from ..rules.agent_files import AgentFiles
 from ..rules.agents import AgentDefinition, RulesSettings
-from ..rules.bundles import FolderBundle
+from ..rules.bundles import FolderBundle, is_folder, is_plain
 from ..rules.errors import Problem, UsageError
 from ..rules.folders import bundle_at, read_bundle
 from ..rules.outputs import OutputSet
@@ -44,7 +44,7 @@ def convert_agent(path: Path, *, to: str, prove: bool, as_json: bool, out: Path 
 
 
 def _made(path: Path, to: str) -> tuple[AgentDefinition, Remade]:
-    if path.suffix == ".turnout" and not path.is_dir():
+    if path.suffix == ".turnout" and not is_folder(path):
         program = read_program(read_file(path), path.as_posix())
         agent = agent_of_program(program, path)
         return agent, remade_text(path, program, agent)
@@ -56,12 +56,12 @@ def _made(path: Path, to: str) -> tuple[AgentDefinition, Remade]:
 def _refuse(out: Path, source: Path, files: Collection[PurePosixPath], *, force: bool) -> None:
     """Raise `UsageError` if something would be lost, or if the agent would not be alone in its folder."""
     place = out.as_posix()
-    if is_zip(out) or (out.exists() and not out.is_dir()):
+    if is_zip(out) or (os.path.lexists(out) and not is_folder(out)):
         raise UsageError(f"`{place}` is no folder, and an agent is written into one", "name a folder with `--out`")
-    origin = source.resolve()
-    if any(origin in (target := (out / file).resolve(), *target.parents) for file in files):
+    origin = Path(os.path.realpath(source))
+    if any(origin in (target := Path(os.path.realpath(out / file)), *target.parents) for file in files):
         raise UsageError(f"`{place}` is where the agent itself is read from", "name another folder with `--out`")
-    if not out.is_dir():
+    if not is_folder(out):
         return
     documents = AgentFiles(FolderBundle(out), READERS).documents()
     if other := next((file for file in documents if file not in files), None):
@@ -78,7 +78,7 @@ def _refuse(out: Path, source: Path, files: Collection[PurePosixPath], *, force:
 def _is_odd(place: Path, wants_file: bool) -> bool:
     """Whether something is there that is no plain file, or else no plain folder."""
     there = os.path.lexists(place)
-    return there and (place.is_symlink() or not (place.is_file() if wants_file else place.is_dir()))
+    return there and (place.is_symlink() or not (is_plain(place) if wants_file else is_folder(place)))
 
 
 def _quirks(settings: object) -> Sequence[str]:
@@ -90,14 +90,21 @@ def _quirks(settings: object) -> Sequence[str]:
     return ()
 
 
-_WHY_LOST = {
-    "policy": "the agent has its own",
-    "steps": "the workflow has its own",
+WHY_DROPPED = {
+    "policy": "it belongs in an agent's file",
+    "steps": "they belong in a workflow's file",
     "check": "only texts have checks",
     "comments": "no rule or output carries them",
     "rules": "no step asks for them",
     "outputs": "no step asks for them",
 }
+"""Why something in a text becomes nothing, by the kind of item."""
+
+
+def tell_proof(equal: bool, found: Iterable[str]) -> None:
+    """Say whether the way back leads to the same, and which quirks were met on the way."""
+    for line in (f"there and back: {'equal' if equal else 'NOT equal'}", *(f"quirk: {one}" for one in found)):
+        printer(talk=True).print(plain(line), soft_wrap=True)
 
 
 def _tell(made: Remade, out: Path, problems: Iterable[Problem], found: Sequence[str] | None) -> None:
@@ -106,9 +113,8 @@ def _tell(made: Remade, out: Path, problems: Iterable[Problem], found: Sequence[
     if made.unneeded:
         lines.append(f"left out, for no step needs them: {', '.join(made.unneeded)}")
     for file, kinds in made.lost.items():
-        lines.append(f"left out of {file}: {', '.join(f'{kind} ({_WHY_LOST[kind]})' for kind in kinds)}")
-    if found is not None:
-        lines.append("there and back: equal" if made.equal else "there and back: NOT equal")
-        lines += [f"quirk: {quirk}" for quirk in found]
+        lines.append(f"left out of {file}: {', '.join(f'{kind} ({WHY_DROPPED[kind]})' for kind in kinds)}")
     for line in lines:
         printer(talk=True).print(plain(line), soft_wrap=True)
+    if found is not None:
+        tell_proof(made.equal, found)

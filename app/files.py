@@ -1,12 +1,14 @@
 """Reading and writing the files that a user names."""
 
 import json
-import shutil
-import tempfile
-from collections.abc import Mapping
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from ..rules.bundles import reason
+from ..rules.bundles import ZIP, plain_bytes, reason
 from ..rules.errors import LoadError, Problem, UsageError, cause
 
 
@@ -21,9 +23,9 @@ def is_hidden(path: Path, folder: Path) -> bool:
 
 
 def read_file(path: Path) -> bytes:
-    """The bytes of a file; `LoadError` where it cannot be read."""
+    """The bytes of a plain file; `LoadError` where it cannot be read, is too large or is a zip without its name."""
     try:
-        return path.read_bytes()
+        data = plain_bytes(path)
     except OSError as error:
         if isinstance(error, IsADirectoryError):
             hint, message = "name a file in it", "this is a folder, not a file"
@@ -32,23 +34,72 @@ def read_file(path: Path) -> bytes:
         raise LoadError([Problem(code="A001", message=message, file=path.as_posix(), hint=hint)]) from error
     except ValueError as error:  # a NUL in the name
         raise LoadError([Problem(code="A001", message=str(error), file=ascii(path.as_posix()))]) from error
+    if data.startswith(ZIP):
+        hint = "let its name end in `.zip`"
+        raise LoadError([Problem(code="A001", message="this is a zip", file=path.as_posix(), hint=hint)])
+    return data
+
+
+def is_same(path: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, be it by a link; False where there is none."""
+    try:
+        return path.samefile(other)
+    except OSError:
+        return False
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file anew; `UsageError` where it cannot be written."""
+    """Write a file anew, or where that fails leave it as it was; `UsageError` then. See `write_files`."""
+    write_files({path: data})
+
+
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write files anew: all of them, or where that fails none, and `UsageError` is raised.
+
+    A file that is there keeps its permissions, and a link stays one: what it leads to is written.
+    """
+    kept: dict[Path, Path] = {}
     try:
-        path.write_bytes(data)
+        for path, data in files.items():
+            with _told(path):
+                target = Path(os.path.realpath(path))
+                beside = target.with_name(f".turnout-{secrets.token_hex(8)}")  # on one disk with it, to be moved there
+                mode = _mode(target)
+                kept[beside] = path
+                _write_through(beside, data)
+                if mode is not None:
+                    beside.chmod(mode)
+        for beside, path in kept.items():
+            with _told(path):
+                beside.replace(os.path.realpath(path))
+    finally:
+        for beside in kept:
+            beside.unlink(missing_ok=True)
+
+
+def _mode(target: Path) -> int | None:
+    """The permissions of a file, None where there is none; `OSError` for one that may not be written over."""
+    try:
+        with target.open("r+b") as there:
+            return stat.S_IMODE(os.fstat(there.fileno()).st_mode)
+    except FileNotFoundError:
+        return None
+
+
+def _write_through(file: Path, data: bytes) -> None:
+    """Write a new file, down to the disk."""
+    with file.open("xb") as new:
+        new.write(data)
+        new.flush()
+        os.fsync(new.fileno())
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         message = f"`{path.as_posix()}` cannot be written: {cause(error)}"
-        raise UsageError(message, "name a place that can be written to") from error
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder where there is none; `UsageError` where it cannot be made."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"the folder `{path.as_posix()}` cannot be made: {cause(error)}"
         raise UsageError(message, "name a place that can be written to") from error
 
 
@@ -59,26 +110,11 @@ def json_bytes(document: object) -> bytes:
 
 
 def write_folder(folder: Path, files: Mapping[PurePosixPath, bytes]) -> None:
-    """Write files into a folder, which is made if need be: all of them, or where that fails none."""
-    make_folder(folder)
-    try:
-        kept = Path(tempfile.mkdtemp(prefix=".turnout-", dir=folder))  # on one disk with the folder, to be moved there
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    try:
-        for file, data in files.items():
-            (kept / file).parent.mkdir(parents=True, exist_ok=True)
-            (kept / file).write_bytes(data)
-        for file in files:
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        for file in files:
-            (kept / file).replace(folder / file)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    finally:
-        shutil.rmtree(kept, ignore_errors=True)
-
-
-def _unwritable(folder: Path, error: OSError) -> UsageError:
-    message = f"the folder `{folder.as_posix()}` cannot be written to: {cause(error)}"
-    return UsageError(message, "name a place that can be written to")
+    """Write files into a folder, which is made if need be. See `write_files`."""
+    for inner in dict.fromkeys(file.parent for file in files):
+        try:
+            (folder / inner).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"the folder `{(folder / inner).as_posix()}` cannot be made: {cause(error)}"
+            raise UsageError(message, "name a place that can be written to") from error
+    write_files({folder / file: data for file, data in files.items()})

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..grammar.fmt import format_text
+from ..rules.bundles import is_folder
 from ..rules.errors import LoadError, Problem, UsageError
 from .files import read_file, texts_in, write_file
 from .printing import print_json, print_problems, printer, problem_data
@@ -50,7 +51,7 @@ def fmt(paths: Sequence[Path], *, check: bool, fix: bool = False, as_json: bool 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
-        if path.is_dir():
+        if is_folder(path):
             yield from texts_in(path)
         else:
             yield path

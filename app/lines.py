@@ -1,8 +1,8 @@
 """Where the lines of a chat come from: a prompt on a terminal, else standard input as it is."""
 
 import asyncio
+import signal
 import sys
-import termios
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 
@@ -40,20 +40,30 @@ def prompted(runner: asyncio.Runner, label: str, complete: Callable[[str], Itera
 
 
 @contextmanager
-def unechoed(typed: bool) -> Iterator[None]:
-    """Where lines are typed, do not show meanwhile what is typed ahead: it would stand in the middle of an answer."""
-    if not typed:
+def unechoed() -> Iterator[None]:
+    """Do not show meanwhile what is typed ahead: it would stand in the middle of an answer."""
+    try:
+        import termios  # noqa: PLC0415 - Windows has none, and shows what is typed
+    except ImportError:
         yield
         return
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
+
+    def ended(number: int, _: object) -> None:
+        termios.tcsetattr(terminal, termios.TCSANOW, before)  # the terminal outlives the chat
+        signal.signal(number, otherwise)
+        signal.raise_signal(number)
+
     silent = [*before]
     silent[3] &= ~termios.ECHO
+    otherwise = signal.signal(signal.SIGTERM, ended)
     termios.tcsetattr(terminal, termios.TCSANOW, silent)
     try:
         yield
     finally:
         termios.tcsetattr(terminal, termios.TCSANOW, before)
+        signal.signal(signal.SIGTERM, otherwise)
 
 
 def piped() -> Iterator[str]:

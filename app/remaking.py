@@ -7,30 +7,18 @@ from pathlib import Path, PurePosixPath
 from ..grammar.documents import COMMENTS, dumped
 from ..grammar.pieces import Entries, objects
 from ..grammar.program import READERS, Json, Program, normal, read_program, to_json, write_program
-from ..rules.agent_files import ENDINGS, KINDS, AgentFiles, suffix
+from ..rules.agent_files import ENDINGS, KINDS, PARTS, AgentFiles, suffix
 from ..rules.agents import AgentDefinition, AgentFile, RulesSettings, WorkflowFile, WorkflowStep
 from ..rules.authored import Authored, step_task, task_name
-from ..rules.bundles import Bundle, FolderBundle, MemoryBundle
-from ..rules.calls import HttpCallsFile
+from ..rules.bundles import Bundle, MemoryBundle
 from ..rules.dictionaries import Dictionary
 from ..rules.errors import LoadError, UsageError
-from ..rules.folders import read_bundle
-from ..rules.llm import LlmFile
+from ..rules.folders import beside, read_bundle
 from ..rules.outputs import OutputSet
-from ..rules.properties import PropertySetter
 from ..rules.reading import read
 from ..rules.rulesets import RuleSet
 from ..rules.step_types import BUILT_IN, is_skipped
 from .files import json_bytes
-
-_PARTS: Mapping[str, type[Authored]] = {
-    "ai.labs.behavior": RuleSet,
-    "ai.labs.output": OutputSet,
-    "ai.labs.httpcalls": HttpCallsFile,
-    "ai.labs.llm": LlmFile,
-    "ai.labs.property": PropertySetter,
-}
-"""What the file of a step holds, by its task."""
 
 _STORES = {
     "ai.labs.package/packagestore/packages": "ai.labs.workflow/workflowstore/workflows",
@@ -77,19 +65,17 @@ def remade(bundle: Bundle, agent: AgentDefinition, *, to: str) -> Remade:
 def remade_text(path: Path, program: Program, agent: AgentDefinition) -> Remade:
     """As `remade`, for the agent that one text describes: as the folder of JSON files that it could have been."""
     name = path.name.partition(".")[0]
-    uris = [step.config.uri for step in _steps(program.workflow.model)]
-    uris += [each.config.uri for step in _steps(program.workflow.model) for each in step.extensions.dictionaries]
-    beside = FolderBundle(path.parent, filter(None, uris))
-    parts = {file: beside.read(file) for file, odd in beside.entries() if not odd}
+    folder = beside(path, program.workflow.model)
+    parts = {file: folder.read(file) for file, odd in folder.entries() if not odd}
     made = to_json(program)
     steps = dumped(program.workflow.model or WorkflowFile())
     own: Entries = {}
     for task, document in (("ai.labs.behavior", made.rules), ("ai.labs.output", made.outputs)):
-        file = f"{name}.{ENDINGS[_PARTS[task]]}.json"
+        file = f"{name}.{ENDINGS[PARTS[task]]}.json"
         for step in objects(steps, "workflowSteps"):
             if step["type"] == task and "config" not in step:
                 step["config"] = {"uri": file}
-                own[file] = document or {_LISTS[_PARTS[task]]: []}
+                own[file] = document or {_LISTS[PARTS[task]]: []}
     start: Entries = {"workflows": [f"{name}.workflow.json"]}
     if program.has("policy"):
         start["memoryPolicy"] = {"strictWriteDiscipline": dumped(program.policy)}
@@ -97,11 +83,12 @@ def remade_text(path: Path, program: Program, agent: AgentDefinition) -> Remade:
     if taken := next((file for file in own if PurePosixPath(file) in parts), None):
         raise UsageError(f"the agent's own `{taken}` would take the place of the one that a step names", "rename it")
     whole = MemoryBundle(path.parent.as_posix(), {**parts, **{PurePosixPath(one): json_bytes(own[one]) for one in own}})
-    result = remade(whole, read_bundle(whole, READERS), to="json")
+    work = _Work(AgentFiles(whole, READERS), read_bundle(whole, READERS), "json")
+    files = dict(work.written())
     used = {model for model in _LISTS if f"{name}.{ENDINGS[model]}.json" in own}
     left = [*(kind for kind in made.dropped if kind not in ("policy", "steps")), *_unused(made, used)]
-    lost = {**result.lost, **({path.name: left} if left else {})}
-    return Remade(files=result.files, equal=_loads_as(agent, result.files), lost=lost)
+    lost = {**work.lost, **({path.name: left} if left else {})}
+    return Remade(files=files, equal=_loads_as(agent, files), lost=lost)
 
 
 _LISTS: Mapping[type[Authored], str] = {RuleSet: "behaviorGroups", OutputSet: "outputSet"}
@@ -174,8 +161,8 @@ class _Work:
         for step, made in zip(_steps(workflow), objects(entries, "workflowSteps"), strict=True):
             task = step_task(step.type)
             made["type"] = _type(step.type)
-            if task in _PARTS:
-                self._redirect(made, step.config.uri, folder, _PARTS[task])
+            if task in PARTS:
+                self._redirect(made, step.config.uri, folder, PARTS[task])
             for each, part in zip(step.extensions.dictionaries, _dictionaries(made), strict=True):
                 part["type"] = _type(each.type)
                 self._redirect(part, each.config.uri, folder, Dictionary)
@@ -205,7 +192,7 @@ class _Work:
         wanted = {part: [part[0].with_name(name) for name in self._names(*part)] for part in self._read}
         named = {part: part[0] for part in wanted if wanted[part][0] == part[0]}
         taken = {*named.values(), *self._foreign}
-        for part, names in wanted.items():
+        for part, names in sorted(wanted.items(), key=lambda one: len(set(one[1]))):  # who has a choice chooses last
             if part not in named:
                 free = next((name for name in names if name not in taken), None)
                 if free is None:

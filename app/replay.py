@@ -12,6 +12,7 @@ from rich.progress import track
 from rich.text import Text
 
 from ..engine.stores import open_store
+from ..rules.bundles import is_plain
 from ..rules.errors import UsageError
 from ..rules.findings import listed, shown
 from .agents import definition_at, has_steps
@@ -30,7 +31,7 @@ def replay(store: str, rules: Path, *, agent: str | None, as_json: bool) -> int:
 
     `agent` says whose conversations are looked at. Raises `LoadError`, and `UsageError` for what cannot be.
     """
-    if "://" not in store and not Path(store).is_file():
+    if "://" not in store and not is_plain(Path(store)):
         raise UsageError(f"there is no store `{store}`", "name the file that `turnout serve` keeps conversations in")
     definition_at(rules)  # what is wrong with it is told before anything is opened
     ids = asyncio.run(_ids(store, agent))

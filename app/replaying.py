@@ -18,10 +18,10 @@ from ..engine.tasks import FunctionTask
 from ..engine.tasks.parser import ParserTask
 from ..rules.agents import AgentDefinition, StepDefinition
 from ..rules.authored import ErrorType
+from ..rules.outputs import TAKEN
 from ..rules.values import JSON
 from .testing import REAL
 
-_MADE_ANEW = frozenset({"input", "actions", "context", "expressions", "output", "quickReplies", "taskErrors"})
 _DRAWN = tuple(range(1000))
 """More alternatives than one place of an output set has."""
 
@@ -133,7 +133,7 @@ def _doing(task: str, step: Step, properties: Mapping[str, JSON]) -> Callable[[J
             turn.understand(step.expressions)
             return
         for key, value in step.output.items():
-            if key not in _MADE_ANEW:
+            if key not in TAKEN:
                 turn.show(key, value)
         for name, value in properties.items():
             turn.set_property(name, value)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..engine.agents import Agent
 from ..engine.stores import open_store
+from ..rules.bundles import is_folder
 from ..rules.errors import UsageError, cause
 from .agents import open_agent
 from .printing import plain, print_problems
@@ -114,8 +115,8 @@ def opened_agents(paths: Sequence[Path], tasks: Sequence[Path]) -> Mapping[str, 
     brought = tasks_from_files(tasks)
     agents: dict[str, Agent] = {}
     for path in paths:
-        whole = path.resolve()
-        name = whole.name if whole.is_dir() else whole.stem
+        whole = Path(os.path.realpath(path))
+        name = whole.name if is_folder(whole) else whole.stem
         if not name:
             raise UsageError(f"`{path.as_posix()}` has no name to be addressed by", "name the agent's folder")
         if name in agents:
@@ -141,6 +142,8 @@ def _bound(host: str, port: int) -> socket.socket:
         said = cause(error) if isinstance(error, OSError) else "it is no host"
         raise UsageError(f"nothing can listen on `{host}`, port {port}: {said}", "use another port or host") from error
     bound.set_inheritable(True)
+    # Connections inherit it. Without it the body of an answer waits 40 ms for the client to confirm its headers.
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return bound
 
 

@@ -36,7 +36,7 @@ class Speech:
             match event:
                 case Token():
                     self._add(plain(event.text))
-                case TaskCompleted() if self._pieces:
+                case TaskCompleted() | TaskFailed(withdraw=False) if self._pieces:
                     self._finish()
                 case TaskFailed(withdraw=True):
                     self._withdraw()

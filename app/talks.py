@@ -25,7 +25,7 @@ class Talk:
     agent: Agent
     faults: Mapping[str, str]
     context: Mapping[str, object]
-    chance: Random | None
+    chance: Random
 
     @property
     def name(self) -> str:
@@ -52,8 +52,7 @@ def prepared(
     faults = dict(fault(given) for given in fails)
     failing(opened, faults)
     print_problems(note for note in opened.definition.notes if note.severity == "warning")
-    chance = Random(seed) if seed is not None else None
-    return Talk(agent=opened, faults=faults, context=told, chance=chance)
+    return Talk(agent=opened, faults=faults, context=told, chance=Random(seed))
 
 
 def fault(given: str) -> tuple[str, str]:

@@ -1,13 +1,15 @@
 """`turnout test`: runs the checks that stand in texts beside the rules, and tells what they cover."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.text import Text
 
+from ..rules.bundles import is_folder, is_plain
 from ..rules.errors import LoadError, Problem, UsageError
 from .coverage import Coverage
-from .files import texts_in
+from .files import is_same, texts_in
 from .junit import write_junit
 from .printing import plain, print_columns, print_json, print_problems, printer, problem_data
 from .testing import Failure, Result, Suite, read_suite, run_check
@@ -29,6 +31,9 @@ def run_checks(
     seen = Coverage() if coverage or fail_under is not None else None
     results: dict[str, list[Result]] = {}
     suites, broken = _suites(paths)
+    read = [*(suite.file for suite in suites), *(problem.file for problem in broken)]
+    if junit is not None and any(is_same(junit, Path(file)) for file in read):
+        raise UsageError(f"`{junit.as_posix()}` is a text whose checks are run", "name another file with `--junit`")
     problems = [*broken, *(warning for suite in suites for warning in suite.warnings)]
     for suite in suites:
         listeners = [seen.of(suite.agent.definition)] if seen is not None else []
@@ -49,9 +54,9 @@ def _suites(paths: Sequence[Path]) -> tuple[list[Suite], list[Problem]]:
     """The suites of the texts that load, and what is wrong with the others; raises `LoadError` if none loads."""
     suites: list[Suite] = []
     problems: list[Problem] = []
-    texts: dict[Path, Path] = {}
+    texts: dict[str, Path] = {}
     for text in _texts(paths):
-        texts.setdefault(text.resolve(), text)
+        texts.setdefault(os.path.realpath(text), text)
     for path in texts.values():
         try:
             suites.append(read_suite(path))
@@ -64,8 +69,8 @@ def _suites(paths: Sequence[Path]) -> tuple[list[Suite], list[Problem]]:
 
 def _texts(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
-        if not path.is_dir():
-            if path.is_file() and path.suffix != ".turnout":
+        if not is_folder(path):
+            if is_plain(path) and path.suffix != ".turnout":
                 raise UsageError(f"`{path.as_posix()}` is no text of rules", "name files that end in `.turnout`")
             yield path
             continue

@@ -1,6 +1,6 @@
 """A turn as people read it: what was said, the reply, and after a failure who is told what."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -38,7 +38,7 @@ def print_turn(
     speech: list[tuple[str | Text, str | Text]] = []
     if not chat and (turn.input or "CONVERSATION_START" not in turn.actions):
         speech.append(("you", turn.input))
-    speech += ((name, item) for item in _said(turn, spoken, shown))
+    speech += ((" " * cell_len(name) if goes_on else name, item) for goes_on, item in _said(turn, spoken, shown))
     if values := offered(turn):
         speech.append((" " * cell_len(name) if chat else "", choices(values, numbered=chat)))
     print_columns(console, speech, labels=_LABELS)
@@ -76,25 +76,36 @@ def print_reasons(console: Console, turn: Turn) -> None:
         print_missed(console, missed)
 
 
-def _said(turn: Turn, spoken: Collection[str], shown: Collection[str]) -> Iterable[str | Text]:
+def _said(turn: Turn, spoken: Collection[str], shown: Collection[str]) -> Iterable[tuple[bool, str | Text]]:
+    """What is still to be printed, and whether it goes on with what stands there."""
     items = [text for item in turn.output if (text := _item(item))]
-    if turn.state == "EXECUTION_INTERRUPTED" or (items and shown):
-        return _others(items, shown)
-    silent = turn.actions and not set(turn.actions) & set(spoken)
-    why = f": no output is written for {listed(turn.actions, 'or')}" if silent else ""
-    return items or [Text(f"(nothing{plain(why)})", style="dim")]
+    yield from _others(items, shown)
+    if not items and turn.state != "EXECUTION_INTERRUPTED":
+        silent = turn.actions and not set(turn.actions) & set(spoken)
+        why = f": no output is written for {listed(turn.actions, 'or')}" if silent else ""
+        yield False, Text(f"(nothing{plain(why)})", style="dim")
 
 
-def _others(items: Iterable[str], shown: Iterable[str]) -> list[str]:
-    """The items without those shown already, each once."""
-    left, others = list(shown), []
-    for text in items:
-        bare = plain(text).strip()
-        if bare in left:
-            left.remove(bare)
+def _others(items: Sequence[str], shown: Collection[str]) -> Iterator[tuple[bool, str | Text]]:
+    """The items without what was shown of them already; before them, whether something was shown that is in none."""
+    bare = [plain(text).strip() for text in items]
+    seen: dict[int, str] = {}
+    unsaid = False
+    for text in sorted(filter(None, shown), key=lambda one: one not in bare):  # whole items first
+        free = [number for number in range(len(bare)) if number not in seen]
+        same = next((number for number in free if bare[number] == text), None)
+        number = next((one for one in free if bare[one].startswith(text)), None) if same is None else same
+        if number is None:
+            unsaid = True
         else:
-            others.append(text)
-    return others
+            seen[number] = text
+    if unsaid:
+        yield True, Text("(what was shown here is not what was said)", style="dim")
+    for number, text in enumerate(items):
+        if number not in seen:
+            yield False, text
+        elif rest := bare[number].removeprefix(seen[number]).strip():
+            yield True, rest
 
 
 def _item(item: JSON) -> str:

@@ -1,5 +1,6 @@
 """Writes `configuration.md`, the reference of all keys, from the models: run it after a change of them."""
 
+import re
 from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path
@@ -24,7 +25,7 @@ from turnout.rules.calls import AfterCall, HttpCall, HttpCallsFile, HttpRequest,
 from turnout.rules.conditions import AnyCondition, NoConfigs
 from turnout.rules.dictionaries import Correction, CorrectionConfig, Dictionary, Phrase, RegEx, Word
 from turnout.rules.facts import Attachment, FactsConfig, FactsFile, FactsStep, TaskDigest, TaskOutcome
-from turnout.rules.llm import LlmFile, LlmParameters, LlmRetry, LlmTask
+from turnout.rules.llm import LlmFile, LlmModel, LlmParameters, LlmRetry
 from turnout.rules.outputs import Alternatives, Item, Output, OutputSet, QuickReply, Validation
 from turnout.rules.properties import (
     HttpCodeValidator,
@@ -53,34 +54,34 @@ This page is made from the models by `docs/generate.py`. `<id>` may be any name;
 agent's folder, or an `eddi://` address that ends in the id of a file.
 """
 
-PARTS: tuple[tuple[str, str, tuple[type[Authored], ...]], ...] = (
-    ("Agent", "", (AgentFile, MemoryPolicy, Policy)),
+PARTS: tuple[tuple[str, str, type[Authored] | None, tuple[type[Authored], ...]], ...] = (
+    ("Agent", "", AgentFile, (MemoryPolicy, Policy)),
     (
         "Workflow",
         "",
-        (WorkflowFile, WorkflowStep, StepConfig, StepExtensions, DictionaryReference, Correction, CorrectionConfig),
+        WorkflowFile,
+        (WorkflowStep, StepConfig, StepExtensions, DictionaryReference, Correction, CorrectionConfig),
     ),
-    ("Dictionary", "", (Dictionary, Word, Phrase, RegEx)),
-    ("Rule set", "`<id>.behavior.json`.", (RuleSet, Group, Rule)),
-    ("Output set", "`<id>.output.json`.", (OutputSet, Output, Alternatives, QuickReply, Validation)),
-    ("Properties", "", (PropertySetter, SetOnActions, PropertyInstruction)),
-    (
-        "HTTP calls",
-        "",
-        (HttpCallsFile, HttpCall, HttpRequest, AfterCall, RetryInstruction),
-    ),
+    ("Dictionary", "", Dictionary, (Word, Phrase, RegEx)),
+    ("Rule set", "`<id>.behavior.json`.", RuleSet, (Group, Rule)),
+    ("Output set", "`<id>.output.json`.", OutputSet, (Output, Alternatives, QuickReply, Validation)),
+    ("Properties", "", PropertySetter, (SetOnActions, PropertyInstruction)),
+    ("HTTP calls", "", HttpCallsFile, (HttpCall, HttpRequest, AfterCall, RetryInstruction)),
     (
         "Before and after a call",
         "Of HTTP calls and of models.",
+        None,
         (PreRequest, PostResponse, PropertyAfterCall, OutputInstruction, QuickReplyInstruction, HttpCodeValidator),
     ),
-    ("Models of language", "", (LlmFile, LlmTask, LlmParameters, LlmRetry)),
+    ("Language models", "", LlmFile, (LlmModel, LlmParameters, LlmRetry)),
     (
         "Facts",
         "What `turnout match` asks about, in a file of any name.",
-        (FactsFile, FactsStep, Attachment, TaskOutcome, TaskDigest, FactsConfig, Capability),
+        FactsFile,
+        (FactsStep, Attachment, TaskOutcome, TaskDigest, FactsConfig, Capability),
     ),
 )
+"""The title of each part, what it is about, the model of the file, if there is one, and those of what is in it."""
 
 NOTES: dict[type[Authored], str] = {
     Policy: "What each mode means: [when a task fails](failures.md). Without `enabled`, the other keys mean nothing.",
@@ -99,32 +100,43 @@ def page() -> str:
     return "\n".join([INTRODUCTION, *(line for part in PARTS for line in _part(*part))])
 
 
-def _part(title: str, about: str, models: tuple[type[Authored], ...]) -> Iterator[str]:
+def _part(title: str, about: str, file: type[Authored] | None, models: tuple[type[Authored], ...]) -> Iterator[str]:
     yield f"## {title}\n"
     if about:
         yield f"{about}\n"
+    if file is not None:
+        yield from _model(file)
     for model in models:
-        if model is not models[0] or about == "Of HTTP calls and of models.":
-            yield f"### {_words(model)}\n"
-        yield f"{cleandoc(model.__doc__ or '')}\n"
-        if model in NOTES:
-            yield f"{NOTES[model]}\n"
-        yield "| key | value | default |\n| --- | --- | --- |"
-        for key, info in _fields(model):
-            yield f"| `{key}` | {_cell(_value(info.annotation))} | {_default(info)} |"
-        yield ""
-    if RuleSet in models:
+        yield f"### {_words(model)}\n"
+        yield from _model(model)
+    if file is RuleSet:
         yield "### Conditions\n"
         yield "They stand in the `conditions` of a rule. [Conditions](conditions.md) has an example of each."
         yield "`connector` and `negation` have `conditions` of their own; no other type has.\n"
         yield "| type | it holds when … | `configs` |\n| --- | --- | --- |"
         yield from _table(get_args(AnyCondition))
         yield ""
-    if OutputSet in models:
+    if file is OutputSet:
         yield "### Items\n"
         yield "| type | what it is | keys |\n| --- | --- | --- |"
         yield from _table(get_args(get_args(Item)[0]))
         yield ""
+
+
+def _model(model: type[Authored]) -> Iterator[str]:
+    """What a model is, and its keys; those of a model that it extends are told there."""
+    yield f"{cleandoc(model.__doc__ or '')}\n"
+    if model in NOTES:
+        yield f"{NOTES[model]}\n"
+    extended = model.__mro__[1]
+    if extended is not Authored:
+        words = _words(extended)
+        yield f"It has all keys of [{words}](#{words.lower().replace(' ', '-')}), and:\n"
+    yield "| key | value | default |\n| --- | --- | --- |"
+    for name, info in model.model_fields.items():
+        if name not in getattr(extended, "model_fields", ()):
+            yield f"| `{_key(name, info)}` | {_cell(_value(info.annotation))} | {_default(info)} |"
+    yield ""
 
 
 def _table(models: tuple[type[Authored], ...]) -> Iterator[str]:
@@ -142,16 +154,15 @@ def _keys(model: type[Authored]) -> str:
     if model is NoConfigs:
         return "none"
     told = []
-    for key, info in _fields(model):
-        if key != "type":
+    for name, info in model.model_fields.items():
+        if name != "type":
             default = "" if info.is_required() else f" ({_default(info)})"
-            told.append(f"`{key}`: {_value(info.annotation)}{default}")
+            told.append(f"`{_key(name, info)}`: {_value(info.annotation)}{default}")
     return "; ".join(told) or "anything"
 
 
-def _fields(model: type[Authored]) -> Iterator[tuple[str, FieldInfo]]:
-    for name, info in model.model_fields.items():
-        yield info.alias or name, info
+def _key(name: str, info: FieldInfo) -> str:
+    return info.alias or name
 
 
 def _default(info: FieldInfo) -> str:
@@ -173,7 +184,14 @@ def _default(info: FieldInfo) -> str:
 _NAMES: dict[type[Authored], str] = {
     RegEx: "Regular expression",
     SetOnActions: "Property setting",
-    AfterCall: "Post response of a call",
+    PreRequest: "Pre-request",
+    PostResponse: "Post-response",
+    AfterCall: "Post-response of a call",
+    PropertyAfterCall: "Property instruction after a call",
+    LlmModel: "Model",
+    LlmParameters: "Parameters of a model",
+    LlmRetry: "Retries of a model",
+    FactsStep: "Step of a conversation",
 }
 _PLAIN = {str: "text", bool: "true or false", int: "whole number", float: "number", object: "anything"}
 
@@ -202,6 +220,9 @@ def _value(annotation: Any) -> str:
 
 def _several(words: str) -> str:
     """The plural of what `_value` says."""
+    if " of " in words or " after " in words:
+        first, rest = re.split("(?= of | after )", words, maxsplit=1)
+        return _several(first) + rest
     if words.startswith("["):
         return words.replace("]", "s]")
     if words == "anything":

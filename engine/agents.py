@@ -16,6 +16,7 @@ from ..rules.outputs import OutputSet
 from ..rules.places import Spot
 from ..rules.properties import PropertySetter
 from ..rules.spelling import nearest
+from ..rules.step_types import BUILT_IN
 from .conversation import Conversation
 from .events import Listener, OperatorListener
 from .executor import Planned
@@ -191,7 +192,7 @@ def _valid_id(task: Task) -> str:
 
 def _missing(step: StepDefinition, brought: Iterable[str]) -> UsageError:
     name, place = step.task, "a step"
-    near = nearest(name, [*brought, *_BUILT_IN])
+    near = nearest(name, [*brought, *BUILT_IN])
     if step.place is not None:
         written, pointer = step.place
         ((line, column),) = written.locate([Spot((*pointer, "type"))])
@@ -201,14 +202,3 @@ def _missing(step: StepDefinition, brought: Iterable[str]) -> UsageError:
         f"{place} runs task `{name}`, which is not built in and was not brought",
         f"did you mean `{near}`?" if near else bring,
     )
-
-
-_BUILT_IN = (
-    ParserTask.id,
-    RulesTask.id,
-    PropertyTask.id,
-    HttpCallsTask.id,
-    LlmTask.id,
-    OutputTask.id,
-    TemplatingTask.id,
-)

@@ -159,7 +159,7 @@ class Conversation:
             memory.begin_step(step)
             lang = step.context.get("lang")
             if lang is not None and lang.type == "string":
-                memory.set_properties({"lang": lang.value}, {"lang": "longTerm"})
+                memory.set_properties({"lang": (lang.value, "longTerm")})
             token = _running.set(run)
             try:
                 await run.run(self._plan)
@@ -172,7 +172,7 @@ class Conversation:
                 run.handled = None
                 turn = Turn(memory.history, run.questions)
                 if listeners:
-                    run.tell(TurnDone(step.state, turn))
+                    run.tell(TurnDone(turn))
             return turn
 
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..rules.authored import ErrorType
 from .failure import OperatorText, PublicText
-from .steps import State
 
 if TYPE_CHECKING:
     from .turns import Turn
@@ -52,7 +51,6 @@ class TaskFailed(NamedTuple):
 class TurnDone(NamedTuple):
     """The turn is over; `turn` is what it amounts to."""
 
-    state: State
     turn: "Turn"
 
 

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import TypeVar
 
@@ -92,17 +93,10 @@ class TurnRun:
 
     async def _run_task(self, planned: Planned, index: int, runner: "asyncio.Task[object] | None") -> None:
         step = self.step
+        tell = partial(self._told, planned.reference) if self.listeners else None
+        journal = Journal(self.memory, step, planned.id, self.random, tell)
         if self.listeners:
-            journal = Journal(
-                self.memory,
-                step,
-                planned.id,
-                self.random,
-                lambda piece: self.tell(Token(planned.reference, piece)),
-            )
             self.tell(TaskStarted(planned.reference, planned.task.type, index))
-        else:
-            journal = Journal(self.memory, step, planned.id, self.random)
         actions = step.actions
         cancelled = runner.cancelling() if runner is not None else 0
         failure: Exception | None = None
@@ -152,6 +146,9 @@ class TurnRun:
             self.templating = planned.task
         if self.listeners:
             self.tell(TaskCompleted(planned.reference, planned.task.type, duration, tuple(step.actions)))
+
+    def _told(self, reference: str, piece: str) -> None:
+        self.tell(Token(reference, piece))
 
     def tell(self, event: Event) -> None:
         """Tell the listeners; what they raise is theirs and changes nothing here."""

@@ -38,6 +38,8 @@ class Facts:
         context = {key: entry.value for key, entry in self.step.context.items()}
         model: dict[str, JSON] = dict(context)
         if context:
+            # INVARIANT: what a caller says never stands in for what the conversation keeps.
+            model.pop("properties", None)
             model["context"] = context
         if self.properties:
             model["properties"] = self.properties

@@ -203,7 +203,7 @@ def _told(error: BaseException, named: type[BaseException] | None) -> str:
     argument = error.args[0] if len(error.args) == 1 else None
     text = message_in(argument) if isinstance(argument, dict | list) else message(error)
     if len(text) > WINDOW:
-        text = _window(text)
+        text = window(text)
     if "{" in text:
         text = _without_bodies(text)
     if "<" in text:
@@ -214,8 +214,8 @@ def _told(error: BaseException, named: type[BaseException] | None) -> str:
     return f"{type(error).__name__}: {text}" if named and isinstance(error, named) else text
 
 
-def _window(text: str) -> str:
-    """Keep the beginning of a long text.
+def window(text: str) -> str:
+    """Keep the beginning of a long text, without secrets.
 
     Only this is looked at.
     """

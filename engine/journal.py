@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import cast, get_args
 
 from ..rules.errors import ClosedError
+from ..rules.outputs import TAKEN
 from ..rules.paths import read
 from ..rules.properties import Scope
 from ..rules.values import JSON, freeze
@@ -25,7 +26,7 @@ class Journal:
 
     __slots__ = (
         "_actions", "_answered", "_closed", "_data", "_drawn", "_expressions", "_items", "_memory", "_output",
-        "_properties", "_rules", "_scopes", "_skipped", "_step", "_streamed", "_tell", "random", "task",
+        "_properties", "_rules", "_skipped", "_step", "_streamed", "_tell", "random", "task",
     )  # fmt: skip
 
     def __init__(
@@ -39,7 +40,7 @@ class Journal:
         self.task = task
         self.random = chance
         self._tell = tell
-        self._streamed = False
+        self._streamed: list[str] = []
         self._memory = memory
         self._step = step
         self._closed = self._skipped = False
@@ -50,8 +51,7 @@ class Journal:
         self._data: dict[str, Entry] = {}
         self._output: dict[str, JSON] = {}
         self._items: dict[str, list[JSON]] = {}
-        self._properties: dict[str, JSON] = {}
-        self._scopes: dict[str, Scope] = {}
+        self._properties: dict[str, tuple[JSON, Scope]] = {}
         self._drawn: dict[str, tuple[int, ...]] = {}
 
     # What a task reads
@@ -115,9 +115,10 @@ class Journal:
 
     def stream(self, piece: str) -> None:
         """Tell whoever listens a piece of an answer at once. It is kept nowhere: say the whole answer in the end."""
-        self._writing(piece)
+        _text(piece, "a piece of an answer")
+        self._writing()
         if self._tell is not None and piece:
-            self._streamed = True
+            self._streamed.append(piece)
             self._tell(piece)
 
     def add_actions(self, *names: str) -> None:
@@ -155,12 +156,17 @@ class Journal:
         self._append("output", {"type": "text", "text": item, "delay": 0} if isinstance(item, str) else item)
 
     def offer(self, value: str, expressions: str | None = None, *, default: bool = False) -> None:
-        """Add a quick reply; `expressions` is what choosing it means."""
+        """Add a quick reply, whose value is not blank; `expressions` is what choosing it means."""
+        _text(value, "the value of a quick reply")
+        if not value.strip():
+            raise ValueError("the value of a quick reply is blank")
+        if expressions is not None:
+            _text(expressions, "what a quick reply means")
         self._append("quickReplies", {"value": value, "expressions": expressions, "isDefault": default})
 
     def show(self, key: str, value: object) -> None:
         """Set `key` of the conversation output, where paths find it as `memory.current.<key>`."""
-        if key in _RESERVED:
+        if key in TAKEN:
             raise ValueError(f"`{key}` of the conversation output has a way of its own to be written")
         shown = _json(value, key)
         self._writing(key)
@@ -172,8 +178,7 @@ class Journal:
             raise ValueError(f"`{scope}` is no scope: use one of {', '.join(get_args(Scope))}")
         kept = _json(value, name)
         self._writing(name)
-        self._properties[name] = kept
-        self._scopes[name] = scope
+        self._properties[name] = (kept, scope)
 
     def _append(self, key: str, item: object) -> None:
         kept = _json(item, key)
@@ -185,8 +190,7 @@ class Journal:
         if self._closed:
             raise ClosedError(f"task `{self.task}` writes after its step has ended")
         for name in names:
-            if type(name) is not str:
-                raise ValueError(f"a name or an expression is a text, not {type(name).__name__}")
+            _text(name, "a name or an expression")
 
 
 # What the executor and the built-in tasks do with a journal. They are functions, so that a task that is brought from
@@ -210,7 +214,7 @@ def commit(journal: Journal) -> None:
     if journal._rules is not None:
         step.succeeded, step.failed = journal._rules
     if journal._properties:
-        memory.set_properties(journal._properties, journal._scopes)
+        memory.set_properties(journal._properties)
     if journal._drawn:
         memory.set_drawn(journal._drawn)
 
@@ -241,9 +245,15 @@ def read_with(journal: Journal, names: Mapping[str, JSON], path: str) -> JSON:
 def read_secret(journal: Journal, path: str) -> JSON:
     """As `Journal.read`, secrets included: for what is sent to a server that the author names, and for nothing else."""
     model = _model(journal)
-    fresh = {name: value for name, value in journal._properties.items() if journal._scopes[name] == "secret"}
+    fresh = {name: value for name, (value, scope) in journal._properties.items() if scope == "secret"}
     model["properties"] = {**journal._memory.secrets, **_properties(journal), **fresh}
     return freeze(read(model, path))
+
+
+def secrets_of(journal: Journal) -> list[JSON]:
+    """The secrets of the conversation, those that this task has set included; they may not be changed."""
+    fresh = [value for value, scope in journal._properties.values() if scope == "secret"]
+    return [*journal._memory.secrets.values(), *fresh]
 
 
 def has_property(journal: Journal, name: str) -> bool:
@@ -251,9 +261,15 @@ def has_property(journal: Journal, name: str) -> bool:
     return any(name in names for names in (journal._properties, journal._memory.properties, journal._memory.secrets))
 
 
-def has_streamed(journal: Journal) -> bool:
-    """Whether pieces of an answer were told already."""
-    return journal._streamed
+def has_unsaid(journal: Journal, *, kept: bool) -> bool:
+    """Whether pieces of an answer were told that are not in what the task has said, if that is `kept`."""
+    items = journal._items.get("output", ()) if kept else ()
+    said, at = "".join([str(item.get("text", "")) for item in items if isinstance(item, Mapping)]), 0
+    for piece in journal._streamed:
+        at = said.find(piece, at) + len(piece)
+        if at < len(piece):
+            return True
+    return False
 
 
 def added(journal: Journal) -> Sequence[str]:
@@ -292,8 +308,8 @@ def render(journal: Journal, key: str, items: Sequence[Mapping[str, JSON]], *, o
     journal._data[key] = Entry(value=items if offered else items[-1])
 
 
-def rewrite(journal: Journal, key: str, items: Sequence[JSON], data: Mapping[str, JSON]) -> None:
-    """Replace the items under `key` of the conversation output, and data by key, with JSON that nobody changes."""
+def rewrite(journal: Journal, key: str, items: JSON, data: Mapping[str, JSON]) -> None:
+    """Replace what stands under `key` of the conversation output, and data by key, with JSON that nobody changes."""
     journal._writing()
     journal._output[key] = items
     journal._data.update({name: Entry(value=value) for name, value in data.items()})
@@ -310,13 +326,15 @@ def note_drawn(journal: Journal, place: str, used: tuple[int, ...]) -> None:
     journal._drawn[place] = used
 
 
-_RESERVED = frozenset({"actions", "expressions", "input", "context", "taskErrors", "output", "quickReplies"})
-
-
 def _properties(journal: Journal) -> dict[str, JSON]:
     """The properties without secrets, with what was set."""
-    kept = {**journal._memory.properties, **journal._properties}
-    return {name: value for name, value in kept.items() if journal._scopes.get(name) != "secret"}
+    kept = dict(journal._memory.properties)
+    for name, (value, scope) in journal._properties.items():
+        if scope == "secret":
+            kept.pop(name, None)
+        else:
+            kept[name] = value
+    return kept
 
 
 def _model(journal: Journal) -> dict[str, JSON]:
@@ -328,6 +346,11 @@ def _model(journal: Journal) -> dict[str, JSON]:
         memory = cast("Mapping[str, Mapping[str, JSON]]", model["memory"])
         model["memory"] = {**memory, "current": {**memory["current"], **journal._output}}
     return model
+
+
+def _text(value: object, what: str) -> None:
+    if type(value) is not str:
+        raise ValueError(f"{what} is a text, not {type(value).__name__}")
 
 
 def _json(value: object, name: str) -> JSON:

@@ -58,13 +58,13 @@ class Memory:
             raise RuntimeError("there is no turn to ask about")
         return Facts(self.step, self.history, self.properties, self.surroundings)
 
-    def set_properties(self, values: Mapping[str, JSON], scopes: Mapping[str, Scope]) -> None:
+    def set_properties(self, values: Mapping[str, tuple[JSON, Scope]]) -> None:
         """Set properties, each with its scope."""
-        for name, value in values.items():
-            secret = scopes[name] == "secret"
+        for name, (value, scope) in values.items():
+            secret = scope == "secret"
             # INVARIANT: a name stands in one of the two, so that a secret is never hidden by what it replaced.
             self._put("properties", name, ABSENT if secret else value)
-            self._put("scopes", name, ABSENT if secret else scopes[name])
+            self._put("scopes", name, ABSENT if secret else scope)
             if secret or name in self.secrets:
                 self._put("secrets", name, value if secret else ABSENT)
 

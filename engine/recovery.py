@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from . import rerouting
 from .events import OperatorNote, TaskFailed
 from .failure import Failure, describe, where
-from .journal import Journal, commit, has_streamed, roll_back
+from .journal import Journal, commit, has_unsaid, roll_back
 from .steps import Digest, Entry, Outcome, Step
 from .tasks.output import OutputTask
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 def recover(run: "TurnRun", planned: "Planned", journal: Journal, error: Exception, duration: float) -> None:
     """Undo what the failed task wrote, as the policy says, record the failure, and re-route or end the turn."""
     policy, step = run.policy, run.step
-    if policy.enabled and policy.on_failure != "keep_all":
-        roll_back(journal)
-    else:
+    keeps = not policy.enabled or policy.on_failure == "keep_all"
+    if keeps:
         commit(journal)
+    else:
+        roll_back(journal)
     reroutes = policy.enabled and policy.continue_on_failure and policy.reroute_on_failure
     before = rerouting.answers(run) if reroutes else {}
     failure = describe(error, planned.reference, run.handled)
-    _record(run, planned, failure, where(error), duration, withdraw=has_streamed(journal))
+    _record(run, planned, failure, where(error), duration, withdraw=has_unsaid(journal, kept=keeps))
     if not (policy.enabled and policy.continue_on_failure):
         step.state = "ERROR"
         return

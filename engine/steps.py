@@ -1,4 +1,4 @@
-"""The steps of a conversation: what happened in each turn, as rules, models of language and callers see it."""
+"""The steps of a conversation: what happened in each turn, as rules, language models and callers see it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
 from .agents import AgentFile, WorkflowFile
 from .authored import Authored
@@ -36,6 +37,16 @@ KINDS: Mapping[str, type[Authored]] = {
 
 ENDINGS: Mapping[type[Authored], str] = {model: kind for kind, model in reversed(list(KINDS.items()))}
 """Today's part of a file's name before `.json`, by what the file holds."""
+
+Part: TypeAlias = RuleSet | OutputSet | HttpCallsFile | LlmFile | PropertySetter
+PARTS: Mapping[str, type[Part]] = {
+    "ai.labs.behavior": RuleSet,
+    "ai.labs.output": OutputSet,
+    "ai.labs.httpcalls": HttpCallsFile,
+    "ai.labs.llm": LlmFile,
+    "ai.labs.property": PropertySetter,
+}
+"""What the file of a step holds, by its task."""
 
 WORDS: Mapping[type[Authored], str] = {
     AgentFile: "agent",
@@ -74,7 +85,10 @@ class AgentFiles:
 
     def documents(self) -> list[PurePosixPath]:
         """The documents that may belong to an agent's turns."""
-        return [file for file in self.files if file.suffix.lower() in self._endings and suffix(file) not in _NOT_READ]
+        return [file for file in self.files if self._is_document(file)]
+
+    def _is_document(self, file: PurePosixPath) -> bool:
+        return file.suffix.lower() in self._endings and suffix(file) not in _NOT_READ
 
     def place(self, file: PurePosixPath) -> str:
         """What problems call a file."""
@@ -86,15 +100,9 @@ class AgentFiles:
         An address is a file name, or ends in the id that file names begin with and may name a version. Files
         in `folder` go before others, and those in a folder of the version's name before the rest.
         """
-        _, found, rest = address.partition("://")
-        if not found:
+        if "://" not in address:
             return [file for file in _places(address, folder) if file in self._known][:1]
-        path, _, query = rest.partition("?")
-        wanted = path.rpartition("/")[2]
-        files = [file for file in self.documents() if file.name.partition(".")[0] == wanted]
-        near = [file for file in files if file.parent == folder] or files
-        version = query.removeprefix("version=")
-        return [file for file in near if file.parent.name == version] or near
+        return _fitting(address, folder, self.documents())
 
     def fitting(self, address: str, folder: PurePosixPath, model: type[Authored]) -> list[PurePosixPath]:
         """Those of `named` that have the name of this model, else those that do not have the name of another."""
@@ -103,13 +111,38 @@ class AgentFiles:
         return exact or [file for file in named if KINDS.get(suffix(file), model) is model]
 
     def odd(self, address: str, folder: PurePosixPath) -> str:
-        """Why what a file name in a document of `folder` names is no plain file; empty if there is no such thing."""
-        return next((self._odd[path] for path in _places(address, folder) if path in self._odd), "")
+        """Why what an address in a document of `folder` names is no plain file; empty if there is no such thing."""
+        if "://" in address:
+            there: Iterable[PurePosixPath] = _fitting(address, folder, filter(self._is_document, self._odd))
+        else:
+            there = (path for path in _places(address, folder) if path in self._odd)
+        return next((self._odd[path] for path in there), "")
 
 
 def _places(address: str, folder: PurePosixPath) -> Iterable[PurePosixPath]:
     """Where a file can be that a document of `folder` names."""
     return dict.fromkeys((folder / address, PurePosixPath(address)))
+
+
+def _fitting(address: str, folder: PurePosixPath, files: Iterable[PurePosixPath]) -> list[PurePosixPath]:
+    """Those of some files that an address with an id can mean."""
+    wanted, version = _id_of(address)
+    fitting = [file for file in files if file.name.partition(".")[0] == wanted]
+    near = [file for file in fitting if file.parent == folder] or fitting
+    return [file for file in near if file.parent.name == version] or near
+
+
+def _id_of(address: str) -> tuple[str, str]:
+    """The id that an address ends in, and its version; empty without one."""
+    path, _, query = address.partition("://")[2].partition("?")
+    return path.rpartition("/")[2], query.removeprefix("version=")
+
+
+def other_version(address: str, file: PurePosixPath) -> str:
+    """The version that the folder of a file is named by, where an address names another one; else empty."""
+    wanted, version = _id_of(address)
+    there = file.parent.name
+    return there if version and there.isdecimal() and there != version and file.parent.parent.name == wanted else ""
 
 
 def agent_file(bundle: Bundle) -> PurePosixPath:

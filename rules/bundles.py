@@ -3,8 +3,11 @@
 `zips` has the third: a zip.
 """
 
+import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -46,7 +49,7 @@ class FolderBundle:
     def read(self, file: PurePosixPath) -> bytes:
         """As the port says."""
         try:
-            return (self._root / file).read_bytes()
+            return plain_bytes(self._root / file)
         except OSError as error:
             place = (self._root / file).as_posix()
             raise LoadError([Problem(code="A001", message=reason("file", error), file=place)]) from error
@@ -73,7 +76,7 @@ class FolderBundle:
         for file in files:
             if any((self._root / part).is_symlink() for part in self._there(file)):
                 yield file, LINK
-            elif (self._root / file).is_file():
+            elif is_plain(self._root / file):
                 yield file, ""
 
     def _there(self, file: PurePosixPath) -> Iterator[PurePosixPath]:
@@ -84,9 +87,13 @@ class FolderBundle:
             yield part
 
     def _refused(self, folder: PurePosixPath, error: OSError | ValueError) -> None:
-        hint = "" if folder.name else "name the folder that holds the agent's `.agent.json`"
+        hint, message = "", reason("folder", error)
+        if isinstance(error, NotADirectoryError) and begins_as_zip(self._root):
+            hint, message = "let its name end in `.zip`", "this is a zip"
+        elif not folder.name:
+            hint = "name the folder that holds the agent's `.agent.json`"
         place = (self._root / folder).as_posix()
-        problem = Problem(code="A001", message=reason("folder", error), file=place, hint=hint)
+        problem = Problem(code="A001", message=message, file=place, hint=hint)
         if not folder.name:
             raise LoadError([problem]) from error
         if problem not in self.problems:  # it may be walked again
@@ -112,8 +119,51 @@ class MemoryBundle:
         return self._files[file]
 
 
+MOST_BYTES = 64 * 2**20
+"""How large a file may be; a zip, and all together that is read from it, too."""
+
+ZIP = b"PK\3\4"
+"""What a zip begins with."""
+
 LINK = "a link, and links are not followed"
 """Why a link is no plain file."""
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is there; False where that cannot be found out, which reading or writing tells."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def is_plain(path: Path) -> bool:
+    """Whether a plain file is there, be it by a link; as `is_folder`."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def plain_bytes(path: Path) -> bytes:
+    """The bytes of a plain file; raises `OSError`, also for anything else and for one that is too large."""
+    kind = path.stat().st_mode
+    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # to open a pipe may take for ever
+        raise OSError(errno.EINVAL, "it is no plain file")
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise OSError(errno.EFBIG, "it is too large")
+    return data
+
+
+def begins_as_zip(path: Path) -> bool:
+    """Whether a file begins as a zip does, whatever its name."""
+    try:
+        with path.open("rb") if is_plain(path) else BytesIO() as file:
+            return file.read(len(ZIP)) == ZIP
+    except OSError:
+        return False
 
 
 def is_inside(address: str) -> bool:
@@ -130,4 +180,6 @@ def reason(what: str, error: OSError | ValueError) -> str:
         return "this is not a folder"
     if isinstance(error, PermissionError):
         return f"the {what} may not be read"
+    if isinstance(error, OSError) and error.errno == errno.EFBIG:
+        return f"the {what} is too large: it has more than {MOST_BYTES // 2**20} MiB"
     return f"the {what} cannot be read: {cause(error) if isinstance(error, OSError) else error}"

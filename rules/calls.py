@@ -1,14 +1,19 @@
 """HTTP calls, as the author wrote them."""
 
+import re
 from typing import Annotated
 
 from pydantic import Field
 
 from .authored import Authored, Flag, Whole
 from .properties import PostResponse, PreRequest
+from .templates import PLACEHOLDER
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE")
 """The methods of HTTP that a call may have, in any case."""
+
+
+_OTHER_KINDS = re.compile("urlencoded|xml|html")
 
 
 class RetryInstruction(Authored):
@@ -22,18 +27,29 @@ class RetryInstruction(Authored):
 class HttpRequest(Authored):
     """What is sent; `{path}` placeholders are filled in everywhere but in the method."""
 
-    path: str = ""
+    path: Annotated[str, Field(repr=False)] = ""
     method: str = "get"
-    headers: dict[str, str] = {}
-    query_params: dict[str, str] = {}
+    headers: Annotated[dict[str, str], Field(repr=False)] = {}
+    query_params: Annotated[dict[str, str], Field(repr=False)] = {}
     content_type: str = ""
-    body: str = ""
+    body: Annotated[str, Field(repr=False)] = ""
 
     @property
     def kind(self) -> str:
-        """The content type in lower case, by which a body takes values; one among the headers comes first."""
+        """The content type in lower case; one among the headers comes first. What looks like JSON has one anyway."""
         named = [value for name, value in self.headers.items() if name.strip().lower() == "content-type"]
-        return (named[-1] if named else self.content_type).lower()
+        written = (named[-1] if named else self.content_type).lower()
+        return written or ("application/json" if self._looks_like_json else "")
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the body takes values as JSON: it is said to be JSON, or looks like it and is said to be no other."""
+        return "json" in self.kind or (self._looks_like_json and not _OTHER_KINDS.search(self.kind))
+
+    @property
+    def _looks_like_json(self) -> bool:
+        body = self.body.lstrip()
+        return body[:1] in ("{", "[") and not PLACEHOLDER.match(body)
 
 
 class AfterCall(PostResponse):
@@ -65,5 +81,5 @@ class HttpCall(Authored):
 class HttpCallsFile(Authored):
     """`<id>.httpcalls.json`: calls to one server."""
 
-    target_server_url: str
+    target_server_url: Annotated[str, Field(repr=False)]
     http_calls: tuple[HttpCall, ...] = ()

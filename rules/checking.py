@@ -16,7 +16,7 @@ from .conditions import (
     SizeConfigs,
     SizeMatcher,
 )
-from .findings import Finding, shown
+from .findings import Finding, shown, warning
 from .jsonpaths import compile_path
 from .places import Pointer, Spot
 from .rulesets import Rule, RuleSet
@@ -46,7 +46,7 @@ def checked(rule_set: RuleSet) -> Iterator[Finding]:
 def _repeated(name: str, at: Pointer) -> Finding:
     message = f"there is more than one rule {shown(name)}; what counts it or depends on it means all of them"
     hint = "give each rule its own name"
-    return Finding(code="S003", message=message, hint=hint, severity="warning", spot=Spot(at))
+    return warning("S003", message, hint, at)
 
 
 def _looked_at(rule: Rule, at: Pointer, edges: Edges) -> Iterator[Finding]:
@@ -93,11 +93,11 @@ def _single(condition: Condition, rule: str, at: Pointer) -> Iterator[Finding]:
             yield Finding(code="S004", message=message, hint=hint, spot=spot)
     if isinstance(condition, OccurrenceCondition | SizeMatcher) and _never(condition.configs):
         message, hint = f"{about}: its bounds can never hold", "let the lower bound be at most the upper one"
-        yield Finding(code="V008", message=message, hint=hint, severity="warning", spot=Spot((*at, "configs")))
+        yield warning("V008", message, hint, (*at, "configs"))
     if condition.conditions and not isinstance(condition, Connector | Negation):
         message = f"{about}: its conditions are not used"
         hint = "put them beside it, or into a `connector`"
-        yield Finding(code="S006", message=message, hint=hint, severity="warning", spot=Spot((*at, "conditions")))
+        yield warning("S006", message, hint, (*at, "conditions"))
 
 
 def _never(configs: OccurrenceConfigs | SizeConfigs) -> bool:
@@ -114,10 +114,8 @@ def _dangling(edges: Edges, names: set[str]) -> Iterator[Finding]:
             if reference not in names:
                 about = f"`dependency` in rule {shown(name)}"
                 message = f"{about}: there is no rule {shown(reference)}, so this is never true"
-                spot = Spot((*at, "configs", "reference"))
-                yield Finding(
-                    code="S002", message=message, hint="name a rule of this rule set", severity="warning", spot=spot
-                )
+                place = (*at, "configs", "reference")
+                yield warning("S002", message, "name a rule of this rule set", place)
 
 
 def _circles(edges: Edges) -> Iterator[Finding]:

@@ -1,14 +1,17 @@
 """What can be said of a file of HTTP calls without making one: addresses, methods, templates, paths."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from urllib.parse import urlsplit
 
 from .calls import METHODS, HttpCall, HttpCallsFile
 from .checking_templates import checked_building, checked_properties, placeholders
-from .findings import Finding, listed, shown
+from .findings import Finding, listed, shown, warning
 from .places import Pointer, Spot
 from .spelling import suggestion
 from .templates import JSON_PIECES
+
+HIDDEN = frozenset({"memory", "properties", "context", "httpCalls"})
+"""What paths find in every turn; an answer of such a name would stand before it."""
 
 
 def checked_calls(file: HttpCallsFile) -> Iterator[Finding]:
@@ -29,7 +32,16 @@ def checked_calls(file: HttpCallsFile) -> Iterator[Finding]:
         yield from checked_properties(
             call.pre_request.property_instructions, (*at, "preRequest", "propertyInstructions")
         )
+        yield from taken_name(about, call.response_object_name, (*at, "responseObjectName"))
+        yield from taken_name(about, call.response_header_object_name, (*at, "responseHeaderObjectName"))
         yield from _after(call, about, (*at, "postResponse"))
+
+
+def taken_name(about: str, name: str | None, at: Pointer, taken: Container[str] = HIDDEN) -> Iterator[Finding]:
+    """What is wrong with the name of an answer, at its key: what every turn has already would be hidden."""
+    if name and name in taken:
+        message = f"{about}: `{at[-1]}` cannot be {shown(name)}, which every turn has already"
+        yield Finding(code="V007", message=message, hint="choose another name", spot=Spot(at))
 
 
 def _after(call: HttpCall, about: str, at: Pointer) -> Iterator[Finding]:
@@ -39,7 +51,7 @@ def _after(call: HttpCall, about: str, at: Pointer) -> Iterator[Finding]:
     if call.fire_and_forget and (after.property_instructions or said or offered or after.retry_api_call_instruction):
         message = f"{about}: nothing of `postResponse` happens, for nobody waits for an answer"
         hint = "take `fireAndForget` out, or `postResponse`"
-        yield Finding(code="H006", message=message, hint=hint, severity="warning", spot=Spot(at))
+        yield warning("H006", message, hint, at)
     known = [call.response_header_object_name or ""]
     if name:
         known += [name, f"{name}Error", f"{name}HttpCode"]
@@ -81,7 +93,7 @@ def _templates(call: HttpCall, at: Pointer) -> Iterator[tuple[Pointer, str]]:
     yield (*at, "contentType"), request.content_type
     for name, text in request.headers.items():
         yield (*at, "headers", name), text
-    if "json" not in request.kind:
+    if not request.is_json:
         yield (*at, "body"), request.body
         return
     for found in JSON_PIECES.finditer(request.body):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import regex
 
 from .dictionaries import Dictionary, compiled
-from .findings import Finding, shown
+from .findings import Finding, shown, warning
 from .places import Pointer, Spot
 from .values import BLANKS
 
@@ -33,7 +33,7 @@ def checked_dictionary(dictionary: Dictionary) -> Iterator[Finding]:
             yield Finding(code="V007", message=message, hint=hint, spot=Spot((*at, "regEx")))
         if not (pattern.expressions or "").strip(BLANKS):
             message = f"{about} has no `expressions`, and means nothing"
-            yield _warning("V001", message, "add what it means, as in `number(any)`", at)
+            yield warning("V001", message, "add what it means, as in `number(any)`", at)
         yield from _brackets(about, pattern.expressions, at)
 
 
@@ -52,7 +52,7 @@ def _about(what: str, text: str, index: int) -> str:
 
 
 def _never_found(about: str, code: str, how: str, at: Pointer) -> Finding:
-    return _warning(code, f"{about} {how}, and is never found", "write what people type, or leave the entry out", at)
+    return warning(code, f"{about} {how}, and is never found", "write what people type, or leave the entry out", at)
 
 
 def _brackets(about: str, expressions: str | None, at: Pointer) -> Iterator[Finding]:
@@ -64,8 +64,4 @@ def _brackets(about: str, expressions: str | None, at: Pointer) -> Iterator[Find
             break
     if depth:
         message = f"{about}: the brackets of {shown(expressions)} do not match"
-        yield _warning("V007", message, "write it as in `greeting(hello)`", (*at, "expressions"))
-
-
-def _warning(code: str, message: str, hint: str, at: Pointer) -> Finding:
-    return Finding(code=code, message=message, hint=hint, severity="warning", spot=Spot(at))
+        yield warning("V007", message, "write it as in `greeting(hello)`", (*at, "expressions"))

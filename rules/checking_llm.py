@@ -1,21 +1,17 @@
 """What can be said of a file of models without asking one: names, addresses, keys, numbers, templates."""
 
-import re
 from collections.abc import Iterator
 
-from .checking_calls import wrong_address
+from .checking_calls import HIDDEN, taken_name, wrong_address
 from .checking_templates import checked_building, checked_properties, placeholders
-from .findings import Finding, shown
-from .llm import ADDRESSES, KEY_REFERENCE, NUMBERS, LlmFile, LlmParameters, LlmTask, number
+from .findings import Finding, shown, warning
+from .llm import ADDRESSES, KEY_REFERENCE, NUMBERS, LlmFile, LlmModel, LlmParameters, number
+from .outputs import TAKEN
 from .places import Pointer, Spot
 from .spelling import suggestion
 from .templates import PLACEHOLDER, is_template
 
-TAKEN = frozenset({"actions", "expressions", "input", "context", "taskErrors", "output", "quickReplies"})
-"""What `responseObjectName` cannot be: parts of a turn that are written in other ways."""
-
 _TRUTHS = ("add_to_output", "convert_to_object", "include_first_agent_message")
-_PLACEHOLDER = re.compile(PLACEHOLDER, re.ASCII)
 
 
 def checked_llm(file: LlmFile) -> Iterator[Finding]:
@@ -29,7 +25,7 @@ def checked_llm(file: LlmFile) -> Iterator[Finding]:
         yield from _around(about, model, at)
 
 
-def _server(about: str, model: LlmTask, at: Pointer) -> Iterator[Finding]:
+def _server(about: str, model: LlmModel, at: Pointer) -> Iterator[Finding]:
     parameters = (*at, "parameters")
     url = model.parameters.base_url.strip()
     if not model.parameters.model_name.strip():
@@ -50,7 +46,7 @@ def _key(about: str, written: str, at: Pointer) -> Iterator[Finding]:
     written = written.strip()
     if not written or KEY_REFERENCE.fullmatch(written):
         return
-    if "${" in _PLACEHOLDER.sub(lambda found: "" if found[0][0] == "[" else found[0], written):
+    if "${" in PLACEHOLDER.sub(lambda found: "" if found[0][0] == "[" else found[0], written):
         message = f"{about}: where `apiKey` says that the key is cannot be read"
         hint = (
             "write `${env:NAME}`, with the name of a variable of the environment, or `${file:PATH}`, and nothing else"
@@ -59,7 +55,7 @@ def _key(about: str, written: str, at: Pointer) -> Iterator[Finding]:
     elif not is_template(written):
         message = f"{about}: `apiKey` is a key itself, for everybody to read who gets the file"
         hint = "put it into the environment, write `${env:NAME}` here, and have the key replaced: it may have been seen"
-        yield Finding(code="N002", message=message, hint=hint, severity="warning", spot=Spot(at))
+        yield warning("N002", message, hint, at)
 
 
 def _values(about: str, parameters: LlmParameters, at: Pointer) -> Iterator[Finding]:
@@ -82,13 +78,10 @@ def _values(about: str, parameters: LlmParameters, at: Pointer) -> Iterator[Find
                 yield Finding(code="V007", message=message, hint="write it in digits, or leave it out", spot=spot)
 
 
-def _around(about: str, model: LlmTask, at: Pointer) -> Iterator[Finding]:
+def _around(about: str, model: LlmModel, at: Pointer) -> Iterator[Finding]:
     """What is to be said of what happens before and after an answer, and of its name."""
     name, before, after = model.response_object_name or "", model.pre_request, model.post_response
-    if name in TAKEN:
-        message = f"{about}: `responseObjectName` cannot be {shown(name)}, which every turn has already"
-        spot = Spot((*at, "responseObjectName"))
-        yield Finding(code="V007", message=message, hint="choose another name", spot=spot)
+    yield from taken_name(about, name, (*at, "responseObjectName"), TAKEN | HIDDEN)
     here = (*at, "postResponse")
     yield from checked_properties(before.property_instructions, (*at, "preRequest", "propertyInstructions"))
     yield from checked_properties(after.property_instructions, (*here, "propertyInstructions"), [name])

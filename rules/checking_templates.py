@@ -6,21 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pydantic.alias_generators import to_camel
 
 from .authored import Authored
-from .findings import Finding, shown
+from .findings import Finding, shown, warning
 from .outputs import OutputSet
 from .paths import has_arithmetic, split
-from .places import Pointer, Spot
+from .places import Pointer
 from .properties import OutputInstruction, PropertyInstruction, PropertySetter, QuickReplyInstruction
 from .spelling import nearest
-from .templates import PLACEHOLDER, UNREADABLE, path_in
+from .templates import PIECES, ROOTS, path_in
 
 _ROOTS = ("memory", "properties", "context")
 _STEPS = ("current", "last", "past")
-_READ = re.compile(rf"{PLACEHOLDER}|{UNREADABLE}", re.ASCII)
 # What nobody writes but to begin a placeholder; `{` alone may begin anything.
-_OPENING = re.compile(
-    rf"(?:\[[\[(]\$\{{|\{{(?=(?:{'|'.join(_ROOTS)}|userInfo|conversationInfo|snippets|vars)[.\[]))[\w.\[\]-]*", re.ASCII
-)
+_OPENING = re.compile(rf"(?:\[[\[(]\$\{{|\{{(?=(?:{ROOTS})[.\[]))[\w.\[\]-]*", re.ASCII)
 # What stands in calls, comparisons and templates, and in no key that a path goes by.
 _NO_PATH = re.compile(r"[(){}<>\"'?]|[!=]=|&&|\|\||^\$")
 _BUILT = ("output_value", "quick_reply_value", "quick_reply_expressions")
@@ -31,17 +28,17 @@ def placeholders(about: str, text: str, at: Pointer, known: Sequence[str] = ()) 
     """What is wrong with the placeholders in a template of `about`; `known` names stand at top level there, too."""
     if "{" not in text:
         return
-    read = list(_READ.finditer(text))
+    read = list(PIECES.finditer(text))
     for opening in _OPENING.finditer(text):
         if not any(found.start() <= opening.start() < found.end() for found in read):
             message = f"{about}: {shown(opening[0])} is not closed, and stays as it is"
             hint = "write it as in `{memory.current.input}`"
-            yield Finding(code="H002", message=message, hint=hint, severity="warning", spot=Spot(at))
+            yield warning("H002", message, hint, at)
     for found in read:
         path = path_in(found)
         if path is None:
             message = f"{about}: {shown(found[0])} is no placeholder, and is left out"
-            yield Finding(code="H004", message=message, hint=_LEAVE_OUT, severity="warning", spot=Spot(at))
+            yield warning("H004", message, _LEAVE_OUT, at)
         else:
             yield from _near_miss(about, found[0], path, at, known)
 
@@ -54,7 +51,7 @@ def no_path(about: str, path: str, at: Pointer, known: Sequence[str] = ()) -> It
     if path and (keys is None or _NO_PATH.search(left) or any(key.strip() != key or not key for key, _ in keys)):
         message = f"{about}: {shown(path)} is no path, and never finds anything"
         hint = "write keys and indexes alone, as in `memory.current.httpCalls.weather.days[0].temp`"
-        yield Finding(code="H005", message=message, hint=hint, severity="warning", spot=Spot(at))
+        yield warning("H005", message, hint, at)
     else:
         yield from _near_miss(about, path, path, at, known)
 
@@ -64,7 +61,7 @@ def _near_miss(about: str, written: str, path: str, at: Pointer, known: Sequence
     if root not in known and (meant := _meant(path)):
         always = "is always empty" if root == "memory" else f"is empty unless the context has a key {shown(root)}"
         message, hint = f"{about}: {shown(written)} {always}", f"did you mean `{meant}`?"
-        yield Finding(code="H003", message=message, hint=hint, severity="warning", spot=Spot(at))
+        yield warning("H003", message, hint, at)
 
 
 def _meant(path: str) -> str | None:

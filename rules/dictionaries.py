@@ -5,7 +5,7 @@ from typing import Annotated, Literal, get_args
 import regex
 from pydantic import Field
 
-from .authored import Authored, Flag, Whole
+from .authored import Authored, Whole
 
 Kind = Literal["integer", "decimal", "ordinalNumber", "email", "time", "punctuation"]
 """The built-in dictionaries, which need no file."""
@@ -50,10 +50,9 @@ class Dictionary(Authored):
 
 
 class CorrectionConfig(Authored):
-    """How many letters may be wrong; `lookupIfKnown` is read and not used, for a word that is known stays as it is."""
+    """How many letters may be wrong in a word; one that a dictionary knows stays as it is."""
 
     distance: Annotated[Whole, Field(ge=1, le=4)] = 2
-    lookup_if_known: Flag = False
 
 
 class Correction(Authored):
@@ -64,7 +63,8 @@ class Correction(Authored):
 
 
 _LONGEST = 100_000
-_PARTS = regex.compile(r"\\.|\[(?:\\.|[^\]\\])++\]|\{([0-9]{1,9})(?:,[0-9]*)?\}|.", regex.DOTALL)
+_OPEN = r"\((?:\?(?:[a-zA-Z-]*:|[=!>|]|<[=!]|P?<\w++>))?"
+_PARTS = regex.compile(rf"\\.|{_OPEN}|\[(?:\\.|[^\]\\])++\]|\{{([0-9]{{1,9}})(?:,[0-9]*)?\}}|.", regex.DOTALL)
 
 
 def compiled(reg_ex: str) -> "regex.Pattern[str]":
@@ -87,7 +87,7 @@ def _written_out(reg_ex: str) -> int:
     """How many characters a pattern asks for at most, what it may leave out aside."""
     sizes, last = [0], 0
     for part in _PARTS.finditer(reg_ex):
-        if part[0] == "(":
+        if part[0].startswith("("):
             sizes.append(0)
         elif part[1]:
             sizes[-1] += last * (int(part[1]) - 1)

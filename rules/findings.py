@@ -68,6 +68,8 @@ CODES = {
     "A016": "a kind of file is not read yet",
     "A017": "findings are not looked for, for tasks of one's own may do anything",
     "A018": "a zip has several files of one name",
+    "A019": "an address names another version than is there",
+    "A020": "an agent has no step",
     "C001": "a check names a task that no step runs",
     "C002": "a check names a rule that does not exist",
     "C003": "a check expects a state that does not exist",
@@ -117,6 +119,11 @@ class Finding:
     def at(self, pointer: Pointer) -> "Finding":
         """The same at another pointer."""
         return replace(self, spot=Spot(pointer, self.spot.at_key))
+
+
+def warning(code: str, message: str, hint: str, at: Pointer) -> Finding:
+    """A finding that keeps nothing from being used."""
+    return Finding(code=code, message=message, hint=hint, severity="warning", spot=Spot(at))
 
 
 class Written(Protocol):

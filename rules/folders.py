@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Protocol, TypeVar
 
-from .agent_files import KINDS, WORDS, AgentFiles, agent_file, article, suffix
+from .agent_files import KINDS, PARTS, WORDS, AgentFiles, agent_file, article, other_version, suffix
 from .agents import (
     AgentDefinition,
     AgentFile,
@@ -25,18 +25,14 @@ from .agents import (
 )
 from .authored import Authored, step_task, task_name
 from .bundles import Bundle, FolderBundle, is_inside
-from .calls import HttpCallsFile
-from .dictionaries import CORRECTIONS, REGULAR, Correction, Dictionary, Kind
+from .dictionaries import CORRECTIONS, Dictionary, Kind
 from .dictionaries import KINDS as KINDS_OF_DICTIONARIES
 from .errors import LoadError, Problem, Severity, has_errors
 from .findings import listed, shown
-from .llm import LlmFile
-from .outputs import OutputSet
 from .places import Pointer
 from .properties import PropertySetter
 from .reading import Document, read_document
 from .rulesets import RuleSet
-from .spelling import nearest
 from .step_types import is_skipped, misspells_uri
 from .zips import ZipBundle, is_zip
 
@@ -86,11 +82,7 @@ def agent_of(
 
     `own` holds the parts that stand in the file itself, for steps that name no file. Raises `LoadError`.
     """
-    steps = workflow.model.workflow_steps if workflow.model is not None else ()
-    uris = [step.config.uri for step in steps]
-    uris += (each.config.uri for step in steps for each in step.extensions.dictionaries)
-    files = AgentFiles(FolderBundle(file.parent, filter(None, uris)), readers)
-    folder = _Folder(files, readers, own)
+    folder = _Folder(AgentFiles(beside(file, workflow.model), readers), readers, own)
     agent = AgentDefinition(
         name=file.name.partition(".")[0],
         policy=policy,
@@ -99,6 +91,14 @@ def agent_of(
         sources=(*own.values(), *folder.read.values()),
     )
     return _loaded(agent, folder.problems)
+
+
+def beside(file: Path, workflow: WorkflowFile | None) -> FolderBundle:
+    """The folder that `file` is in, with nothing in it but the files that the steps of its workflow name."""
+    steps = workflow.workflow_steps if workflow is not None else ()
+    uris = [step.config.uri for step in steps]
+    uris += (each.config.uri for step in steps for each in step.extensions.dictionaries)
+    return FolderBundle(file.parent, filter(None, uris))
 
 
 def _loaded(agent: AgentDefinition | None, problems: Sequence[Problem]) -> AgentDefinition:
@@ -150,6 +150,10 @@ class _Folder:
         if has_errors(self.problems):
             self._look_into_the_rest()
         else:
+            if not steps:
+                at: Pointer = ("workflows",) if agent.model.workflows else ()
+                message, hint = "the agent has no step, so it never answers", "name a workflow that has steps"
+                self.problems.append(agent.problem("A020", message, at, hint=hint, severity="warning"))
             self._note_unused()
         return AgentDefinition(
             name=start.name.partition(".")[0],
@@ -174,73 +178,39 @@ class _Folder:
     ) -> Settings | None:
         """The settings of a built-in task; None for any other one, and where they do not load."""
         if task == "ai.labs.parser":
+            corrections = [each for each in step.extensions.corrections if task_name(each.type) in CORRECTIONS]
             dictionaries = tuple(self._dictionaries(step, workflow, at, folder))
-            return ParserSettings(dictionaries=dictionaries, corrections=tuple(self._corrections(step, workflow, at)))
+            return ParserSettings(dictionaries=dictionaries, corrections=tuple(corrections))
         if misspells_uri(step.config):
             return None
         uri = step.config.uri
-        reference = _Reference(uri or "", workflow, (*at, "config", "uri"), folder)
-        match task:
-            case "ai.labs.behavior":
-                if (rules := self._part(reference, RuleSet)) is not None:
-                    append, expressions = step.config.append_actions, step.config.expressions_as_actions
-                    return RulesSettings(rule_set=rules, append_actions=append, expressions_as_actions=expressions)
-            case "ai.labs.output":
-                return self._part(reference, OutputSet)
-            case "ai.labs.httpcalls":
-                return self._part(reference, HttpCallsFile)
-            case "ai.labs.llm":
-                return self._part(reference, LlmFile)
-            case "ai.labs.property":
-                if uri is None:
-                    return PropertySetter(set_on_actions=step.config.set_on_actions or ())
-                return self._part(reference, PropertySetter)
-            case "ai.labs.templating":
-                return TemplatingSettings()
-            case _ if uri is not None:  # the file of a task that is not built in is that task's affair
+        if task == "ai.labs.templating":
+            return TemplatingSettings()
+        if task == "ai.labs.property" and uri is None:
+            return PropertySetter(set_on_actions=step.config.set_on_actions or ())
+        if task not in PARTS:
+            if uri is not None:  # the file of a task that is not built in is that task's affair
                 self._used.update(self._files.named(uri, folder))
-        return None
+            return None
+        part = self._part(_Reference(uri or "", workflow, (*at, "config", "uri"), folder), PARTS[task])
+        if isinstance(part, RuleSet):
+            append, expressions = step.config.append_actions, step.config.expressions_as_actions
+            return RulesSettings(rule_set=part, append_actions=append, expressions_as_actions=expressions)
+        return part
 
     def _dictionaries(
         self, step: WorkflowStep, workflow: Document[WorkflowFile], at: Pointer, folder: PurePosixPath
     ) -> Iterator[Dictionary | Kind]:
         for index, reference in enumerate(step.extensions.dictionaries):
-            here: Pointer = (*at, "extensions", "dictionaries", index)
-            named, uri = task_name(reference.type), reference.config.uri
+            uri = reference.config.uri
             if misspells_uri(reference.config):
                 continue
             if uri is not None:
-                place = _Reference(uri, workflow, (*here, "config", "uri"), folder)
+                place = _Reference(uri, workflow, (*at, "extensions", "dictionaries", index, "config", "uri"), folder)
                 if (dictionary := self._part(place, Dictionary)) is not None:
                     yield dictionary
-            elif (kind := KINDS_OF_DICTIONARIES.get(named)) is not None:
+            elif (kind := KINDS_OF_DICTIONARIES.get(task_name(reference.type))) is not None:
                 yield kind
-            elif named == REGULAR:
-                message, hint = "a dictionary of this type needs a file", "name it in `config`, under `uri`"
-                self.problems.append(workflow.problem("A008", message, (*here, "type"), hint=hint))
-            else:
-                self._unused("dictionary", reference.type, (*KINDS_OF_DICTIONARIES, REGULAR), workflow, here)
-
-    def _corrections(self, step: WorkflowStep, workflow: Document[WorkflowFile], at: Pointer) -> Iterator[Correction]:
-        for index, correction in enumerate(step.extensions.corrections):
-            here: Pointer = (*at, "extensions", "corrections", index)
-            if task_name(correction.type) not in CORRECTIONS:
-                self._unused("correction", correction.type, CORRECTIONS, workflow, here)
-                continue
-            if correction.config.lookup_if_known:
-                message = "`lookupIfKnown` is not used here: a word that a dictionary knows stays as it is"
-                place = (*here, "config", "lookupIfKnown")
-                self.problems.append(workflow.problem("A010", message, place, hint="leave it out", severity="warning"))
-            yield correction
-
-    def _unused(
-        self, what: str, type: str, known: Sequence[str], workflow: Document[WorkflowFile], at: Pointer
-    ) -> None:
-        message = f"the {what} {shown(type)} is not used here"
-        names = {each.rpartition(".")[2]: each for each in known}
-        meant = nearest(type.rpartition(".")[2], names)
-        hint = f"did you mean `eddi://{names[meant]}`?" if meant else "leave it out"
-        self.problems.append(workflow.problem("A010", message, (*at, "type"), hint=hint, severity="warning"))
 
     def _part(self, reference: _Reference, model: type[M]) -> M | None:
         """The model in the file that a step refers to."""
@@ -287,6 +257,7 @@ class _Folder:
             message = f"{shown(address)} leads out of {holder}"
             code, hint = "A006", f"put the file into {holder}, and name it from there"
         elif len(found) == 1:
+            self._note_version(reference, found[0])
             return found[0]
         elif found:
             message = f"{shown(address)} could be any of {listed([str(file) for file in found])}"
@@ -301,8 +272,16 @@ class _Folder:
         else:
             message = f"{holder} holds no {WORDS[model]} for {shown(address)}"
             code, hint = "A004", "add the file, or correct the address"
+            if "\\" in address and "://" not in address:
+                hint = "write `/` in place of `\\`"
         self.problems.append(reference.problem(code, message, hint=hint))
         return None
+
+    def _note_version(self, reference: _Reference, file: PurePosixPath) -> None:
+        if there := other_version(reference.address, file):
+            message = f"{shown(reference.address)} names a version that is not here, and version {there} is read"
+            hint = f"write `?version={there}`, or add the version"
+            self.problems.append(reference.problem("A019", message, hint=hint, severity="note"))
 
     def _unread(self) -> list[PurePosixPath]:
         return [file for file in self._files.documents() if file not in self._used]

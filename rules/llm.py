@@ -1,4 +1,4 @@
-"""Models of language that a step asks, as the author wrote them."""
+"""Language models that a step asks, as the author wrote them."""
 
 import re
 from typing import Annotated
@@ -57,7 +57,7 @@ class LlmRetry(Authored):
     max_backoff_delay_ms: Annotated[Whole, Field(ge=0, le=2**31 - 1)] = 10_000
 
 
-class LlmTask(Authored):
+class LlmModel(Authored):
     """A model that is asked when the step has one of `actions` (`*`: any).
 
     `type` names the provider. `conversationHistoryLimit` counts turns, this one included (-1: all).
@@ -76,9 +76,9 @@ class LlmTask(Authored):
 
 
 class LlmFile(Authored):
-    """`<id>.langchain.json`: models of language, and what they are asked."""
+    """`<id>.langchain.json`: language models, and what they are asked."""
 
-    tasks: tuple[LlmTask, ...] = ()
+    tasks: tuple[LlmModel, ...] = ()
 
 
 def number(parameter: str, text: str) -> int | float:

@@ -9,6 +9,7 @@ from typing import get_args
 
 from .checking import nested_too_deep
 from .conditions import MAX_NESTING, Occurrence
+from .errors import Severity
 from .findings import listed, shown
 from .places import Node
 from .reshaping import RESHAPES, Entries
@@ -161,7 +162,8 @@ class _Walk:
             return None
         if written in shape.unused:
             message = f"`{written}` is kept and not used here"
-            self.trail.find("K003", message, here, severity="warning" if value else "note", key=True)
+            severity: Severity = "warning" if value and value != "false" else "note"
+            self.trail.find("K003", message, here, severity=severity, key=True)
             return written
         return written if written.startswith("_") else self._unknown(written, shape, here)
 

@@ -7,6 +7,9 @@ from pydantic import AfterValidator, Field
 from .authored import Authored, Flag, Whole
 from .values import freeze
 
+TAKEN = frozenset({"actions", "expressions", "input", "context", "taskErrors", "output", "quickReplies"})
+"""Keys of what a turn puts out that are written, and shown, in ways of their own."""
+
 
 def _json(entries: dict[str, object]) -> dict[str, object]:
     freeze(entries)  # raises `ValueError` for what is nested too deep

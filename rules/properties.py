@@ -38,7 +38,7 @@ class PropertyInstruction(Authored):
 
 
 class PropertyAfterCall(PropertyInstruction):
-    """As above, after a call; paths find the call's `responseObjectName` and `responseHeaderObjectName`, too."""
+    """What a property becomes after a call; paths find its `responseObjectName` and `responseHeaderObjectName`, too."""
 
     http_code_validator: HttpCodeValidator = HttpCodeValidator()
 

@@ -1,11 +1,11 @@
 """Documents to models: parsing, migration, validation and checks, with all that is wrong told at once."""
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
@@ -171,25 +171,20 @@ def warnings(model: object) -> Iterator[Finding]:
     return (one for one in _found(model) if one.severity == "warning")
 
 
+_CHECKS: Mapping[type[Authored], Callable[[Any], Iterator[Finding]]] = {
+    RuleSet: checked,
+    WorkflowFile: checked_workflow,
+    HttpCallsFile: checked_calls,
+    OutputSet: checked_output_set,
+    PropertySetter: checked_setter,
+    LlmFile: checked_llm,
+    Dictionary: checked_dictionary,
+    FactsFile: checked_facts,
+}
+
+
 def _found(result: object) -> Iterator[Finding]:
-    match result:
-        case RuleSet():
-            return checked(result)
-        case WorkflowFile():
-            return checked_workflow(result)
-        case HttpCallsFile():
-            return checked_calls(result)
-        case OutputSet():
-            return checked_output_set(result)
-        case PropertySetter():
-            return checked_setter(result)
-        case LlmFile():
-            return checked_llm(result)
-        case Dictionary():
-            return checked_dictionary(result)
-        case FactsFile():
-            return checked_facts(result)
-    return iter(())
+    return next((check(result) for model, check in _CHECKS.items() if isinstance(result, model)), iter(()))
 
 
 def read_rule_set(source: Source, file: str = "") -> Reading[RuleSet]:

@@ -2,30 +2,18 @@
 
 from collections.abc import Mapping
 
-from .agents import AgentFile, WorkflowFile
+from .agent_files import KINDS
 from .authored import Authored
-from .calls import HttpCallsFile
-from .dictionaries import Dictionary
 from .errors import UsageError
 from .facts import FactsFile
 from .findings import listed
-from .llm import LlmFile
 from .outputs import OutputSet
-from .properties import PropertySetter
 from .rulesets import RuleSet
 from .spelling import suggestion
 
-SCHEMAS: Mapping[str, type[Authored]] = {
-    "agent": AgentFile,
-    "workflow": WorkflowFile,
-    "rules": RuleSet,
-    "outputs": OutputSet,
-    "httpcalls": HttpCallsFile,
-    "dictionary": Dictionary,
-    "property": PropertySetter,
-    "llm": LlmFile,
-    "facts": FactsFile,
-}
+_MODELS: Mapping[str, type[Authored]] = {**KINDS, "outputs": OutputSet, "facts": FactsFile}
+_NAMES = ("agent", "workflow", "rules", "outputs", "httpcalls", "dictionary", "property", "llm", "facts")
+SCHEMAS = {name: _MODELS[name] for name in _NAMES}
 """What there are schemas of, and the models that they are made from."""
 
 

@@ -81,6 +81,7 @@ RESHAPED: dict[Model, frozenset[str]] = {
 UNUSED: dict[Model, frozenset[str]] = {
     agents.AgentFile: frozenset({"channels", "gitBackupSettings"}),
     agents.StepExtensions: frozenset({"normalizer"}),
+    dictionaries.CorrectionConfig: frozenset({"lookupIfKnown"}),
     dictionaries.Dictionary: frozenset({"language", "lang"}),
     dictionaries.Word: frozenset({"frequency"}),
     calls.HttpCall: frozenset({"isBatchCalls", "description", "parameters"}),
@@ -91,7 +92,7 @@ UNUSED: dict[Model, frozenset[str]] = {
     **dict.fromkeys(
         (properties.OutputInstruction, properties.QuickReplyInstruction), frozenset({"templateFilterExpression"})
     ),
-    llm.LlmTask: frozenset({"responseValidation", "tools", "enableBuiltInTools", "builtInToolsWhitelist"}),
+    llm.LlmModel: frozenset({"responseValidation", "tools", "enableBuiltInTools", "builtInToolsWhitelist"}),
     llm.LlmParameters: frozenset({"logRequests", "logResponses"}),
     outputs.InputField: frozenset({"isPassword"}),
     outputs.Image: frozenset({"delay"}),

@@ -10,21 +10,33 @@ def edits(left: str, right: str, most: int = MOST_EDITS) -> int:
 
     Anything above `most` counts as `most + 1`. Source: the optimal string alignment distance.
     """
-    if abs(len(left) - len(right)) > most:
-        return most + 1
+    # INVARIANT: only what is at most `most` beside the diagonal is looked at, so that long words take no longer than
+    # their length. Place `k` of row `i` is for the first `i` letters of `left` and `i + k - most` of `right`.
+    length, far, width = len(right), most + 1, 2 * most + 1
+    if abs(len(left) - length) > most:
+        return far
     before: list[int] = []
-    row = list(range(len(right) + 1))
+    row = [k - most if most <= k <= most + length else far for k in range(width)]
     for i, letter in enumerate(left, start=1):
-        above, row = row, [i]
-        for j, other in enumerate(right, start=1):
-            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != other))
-            if i > 1 and j > 1 and letter == right[j - 2] and left[i - 2] == other:
-                cost = min(cost, before[j - 2] + 1)
+        above, row = row, []
+        for k in range(width):
+            j = i + k - most
+            if not 0 < j <= length:
+                row.append(i if j == 0 else far)
+                continue
+            other = right[j - 1]
+            cost = above[k] + (letter != other)
+            if k and row[k - 1] < cost:
+                cost = row[k - 1] + 1
+            if k + 1 < width and above[k + 1] < cost:
+                cost = above[k + 1] + 1
+            if i > 1 and j > 1 and letter == right[j - 2] and left[i - 2] == other and before[k] < cost:
+                cost = before[k] + 1
             row.append(cost)
         if min(row) > most:
-            return most + 1
+            return far
         before = above
-    return min(row[-1], most + 1)
+    return min(row[length - len(left) + most], far)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

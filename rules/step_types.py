@@ -1,11 +1,12 @@
 """What can be said of a workflow without its folder: the types of its steps, and the keys that they are given."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from .agents import StepConfig, WorkflowFile
+from .agents import DictionaryReference, StepConfig, StepExtensions, WorkflowFile
 from .authored import SAME_TASK, step_task, task_name
-from .findings import Finding, listed, shown
+from .dictionaries import CORRECTIONS, KINDS, REGULAR
+from .findings import Finding, listed, shown, warning
 from .places import Pointer, Spot
 from .spelling import nearest, suggestion
 
@@ -45,6 +46,8 @@ def checked_workflow(workflow: WorkflowFile) -> Iterator[Finding]:
         for number, dictionary in enumerate(step.extensions.dictionaries):
             here = (*at, "extensions", "dictionaries", number)
             yield from _config(f"dictionary {shown(dictionary.type)}", dictionary.config, (*here, "config"))
+        if step_task(step.type) == SHORT_TASKS["parser"]:
+            yield from _extensions(step.extensions, (*at, "extensions"))
 
 
 def _type(number: int, written: str, at: Pointer) -> Iterator[Finding]:
@@ -55,7 +58,7 @@ def _type(number: int, written: str, at: Pointer) -> Iterator[Finding]:
         plain = "eddi://" + written.partition("://")[2].rstrip("/")
         known = [f"eddi://{known}" for known in _KNOWN]
         hint = suggestion(plain, known, "leave it out, or begin the type with `eddi://`")
-        yield Finding(code="A012", message=message, hint=hint, severity="warning", spot=spot)
+        yield warning("A012", message, hint, at)
     elif not task or "," in task or any(sign.isspace() for sign in task):
         message = f"the type of step {number}, {shown(written)}, is no task id"
         yield Finding(code="A009", message=message, hint="write an id without commas and blanks", spot=spot)
@@ -66,7 +69,7 @@ def _type(number: int, written: str, at: Pointer) -> Iterator[Finding]:
     elif task.startswith("ai.labs.") and task not in BUILT_IN:
         hint = suggestion(task.rstrip("/"), _KNOWN, "bring a task with that id, or correct the type")
         message = f"the type of step {number} is unknown: {shown(task)}"
-        yield Finding(code="A011", message=message, hint=hint, severity="warning", spot=spot)
+        yield warning("A011", message, hint, at)
     elif task != task_name(written.partition("?")[0]):
         message = f"the type {shown(written)} is read as `{task}`"
         hint = f"write `eddi://{task}`"
@@ -84,6 +87,31 @@ def _config(about: str, config: StepConfig, at: Pointer) -> Iterator[Finding]:
             message = f"{about}: the key {shown(key)} is kept and not used"
             hint = f"use one of {listed(_CONFIG, 'or')}, or a key that begins with `_`"
             yield Finding(code="K002", message=message, hint=hint, severity="warning", spot=spot)
+
+
+def _extensions(extensions: StepExtensions, at: Pointer) -> Iterator[Finding]:
+    """What a parser step works with and cannot."""
+    for index, dictionary in enumerate(extensions.dictionaries):
+        here: Pointer = (*at, "dictionaries", index, "type")
+        if _stands_alone(dictionary) and task_name(dictionary.type) == REGULAR:
+            message, hint = "a dictionary of this type needs a file", "name it in `config`, under `uri`"
+            yield Finding(code="A008", message=message, hint=hint, spot=Spot(here))
+        elif _stands_alone(dictionary) and task_name(dictionary.type) not in KINDS:
+            yield _unused("dictionary", dictionary.type, (*KINDS, REGULAR), here)
+    for index, correction in enumerate(extensions.corrections):
+        if task_name(correction.type) not in CORRECTIONS:
+            yield _unused("correction", correction.type, CORRECTIONS, (*at, "corrections", index, "type"))
+
+
+def _stands_alone(dictionary: DictionaryReference) -> bool:
+    return dictionary.config.uri is None and not misspells_uri(dictionary.config)
+
+
+def _unused(what: str, type: str, known: Sequence[str], at: Pointer) -> Finding:
+    names = {each.rpartition(".")[2]: each for each in known}
+    meant = nearest(type.rpartition(".")[2], names)
+    hint = f"did you mean `eddi://{names[meant]}`?" if meant else "leave it out"
+    return warning("A010", f"the {what} {shown(type)} is not used here", hint, at)
 
 
 def misspells_uri(config: StepConfig) -> bool:

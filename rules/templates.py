@@ -9,29 +9,31 @@ from .paths import is_container, text
 from .values import JSON
 
 _PATH = r"[A-Za-z_][\w.\[\]-]*"
-PLACEHOLDER = rf"\[\[\$\{{({_PATH})\}}\]\]|\[\(\$\{{({_PATH})\}}\)\]|\{{({_PATH})\}}"
-"""The pattern of `{path}`, and of what older files have, `[[${path}]]` and `[(${path})]`; for `re.ASCII`."""
+_PLACEHOLDER = rf"\[\[\$\{{({_PATH})\}}\]\]|\[\(\$\{{({_PATH})\}}\)\]|\{{({_PATH})\}}"
+PLACEHOLDER = re.compile(_PLACEHOLDER, re.ASCII)
+"""Finds `{path}`, and what older files have, `[[${path}]]` and `[(${path})]`."""
 
-_ROOTS = "memory|properties|context|userInfo|conversationInfo|snippets|vars"
-UNREADABLE = (
+ROOTS = "memory|properties|context|userInfo|conversationInfo|snippets|vars"
+"""What placeholders of this and of other languages of templates begin with, as a pattern."""
+
+_UNREADABLE = (
     r"\[\[\$\{[^{}]{0,500}\}\]\]|\[\(\$\{[^{}]{0,500}\}\)\]"
-    rf"|\{{(?:[#/!|]|(?:{_ROOTS})\b)[^{{}}]{{0,500}}\}}"
+    rf"|\{{(?:[#/!|]|(?:{ROOTS})\b)[^{{}}]{{0,500}}\}}"
 )
-"""The pattern of what other languages of templates know and this one does not, such as `{#if x}`: it is left out."""
+PIECES = re.compile(rf"{_PLACEHOLDER}|{_UNREADABLE}", re.ASCII)
+"""Finds placeholders, and what only other languages of templates know, such as `{#if x}`: it is left out."""
 
-JSON_PIECES = re.compile(rf'{PLACEHOLDER}|{UNREADABLE}|(?P<string>"(?:[^"\\]|\\.)*+")', re.ASCII | re.DOTALL)
+JSON_PIECES = re.compile(rf'{PIECES.pattern}|(?P<string>"(?:[^"\\]|\\.)*+")', re.ASCII | re.DOTALL)
 """Finds both in a JSON text, and its strings, each of which is a template of its own."""
 
 LookUp: TypeAlias = Callable[[str], JSON]
 """Finds the value at a path; None if there is none."""
 
-_PIECES = re.compile(rf"{PLACEHOLDER}|{UNREADABLE}", re.ASCII)
-
 
 def filled(template: str, look_up: LookUp, write: Callable[[str], str] = str) -> str:
     """The template with its placeholders filled in, each value as `write` writes its text; what is missing is empty."""
     # INVARIANT: one pass, so that nothing that was filled in is ever read as a template.
-    return _PIECES.sub(lambda found: write(as_text(look_up(path))) if (path := path_in(found)) else "", template)
+    return PIECES.sub(lambda found: write(as_text(look_up(path))) if (path := path_in(found)) else "", template)
 
 
 def path_in(found: re.Match[str]) -> str | None:
@@ -41,7 +43,7 @@ def path_in(found: re.Match[str]) -> str | None:
 
 def is_template(written: str) -> bool:
     """Whether a text has something to fill in, or to leave out."""
-    return _PIECES.search(written) is not None
+    return PIECES.search(written) is not None
 
 
 def as_text(value: JSON) -> str:
@@ -71,19 +73,10 @@ def has_templates(value: JSON) -> bool:
 
 def fits(template: str, text: str) -> bool:
     """Whether a text can be what a template becomes."""
-    literals, at = [], 0
-    for found in _PIECES.finditer(template):
-        literals.append(template[at : found.start()])
-        at = found.end()
-    first, *others = [*literals, template[at:]]
+    first, *others = map(re.escape, PIECES.split(template)[:: PIECES.groups + 1])
     if not others:
-        return first == text
-    if not text.startswith(first) or len(text) < len(first) + len(others[-1]) or not text.endswith(others[-1]):
-        return False
-    at, end = len(first), len(text) - len(others[-1])
-    for literal in others[:-1]:
-        place = text.find(literal, at, end)
-        if place < 0:
-            return False
-        at = place + len(literal)
-    return True
+        return template == text
+    *between, last = others
+    # Each literal is looked for behind the one before, at the first place alone: further on, no more would fit.
+    pattern = first + "".join([f"(?>.*?{literal})" for literal in between]) + ".*" + last
+    return re.fullmatch(pattern, text, re.DOTALL) is not None

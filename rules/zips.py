@@ -12,14 +12,12 @@ from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
-from .bundles import LINK, is_inside, reason
+from .bundles import LINK, MOST_BYTES, is_folder, is_inside, plain_bytes, reason
 from .errors import LoadError, Problem
 from .findings import shown
 
 MOST_ENTRIES = 10_000
 """How many entries a zip may have."""
-MOST_BYTES = 64 * 2**20
-"""How large a zip may be, and all together that is read from it."""
 
 _ENTRY = b"PK\1\2"  # stands before each entry of a zip's directory
 _ENCRYPTED = 0x41  # the flags of an entry, of its two kinds
@@ -30,7 +28,7 @@ _HINT = "make the zip anew, or name the agent's folder"
 
 def is_zip(path: Path) -> bool:
     """Whether a path has the name of a zip, and is no folder all the same."""
-    return path.suffix.lower() == ".zip" and not path.is_dir()
+    return path.suffix.lower() == ".zip" and not is_folder(path)
 
 
 class ZipBundle:
@@ -78,12 +76,9 @@ class ZipBundle:
 
     def _opened(self, path: Path) -> zipfile.ZipFile:
         try:
-            with path.open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
+            data = plain_bytes(path)
         except (OSError, ValueError) as error:  # a NUL in the name
             raise _refusal(self._zip, reason("file", error)) from error
-        if len(data) > MOST_BYTES:
-            raise _too_large(self._zip, f"it has more than {MOST_BYTES // 2**20} MiB")
         if data.count(_ENTRY) > MOST_ENTRIES:  # before its directory is read
             raise _too_large(self._zip, f"it has more than {MOST_ENTRIES} entries")
         try:

@@ -1,4 +1,4 @@
-"""A server on loopback that speaks the protocol of OpenAI as far as tests ask it to, and remembers what it was sent."""
+"""A server on loopback: it answers what a test tells it to, models' questions too, and remembers what it was sent."""
 
 import json
 import socket
@@ -10,57 +10,68 @@ from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 Handler = BaseHTTPRequestHandler
 
 
 @dataclass
-class Asked:
+class Seen:
     """A request as it reached the server."""
 
+    method: str
     path: str
     headers: Message
-    body: dict[str, Any]
+    body: str
+
+    @property
+    def query(self) -> dict[str, list[str]]:
+        """The parameters."""
+        return parse_qs(urlsplit(self.path).query, keep_blank_values=True, strict_parsing=True)
+
+    @property
+    def data(self) -> Any:
+        """The body, read as JSON."""
+        return json.loads(self.body)
 
     @property
     def messages(self) -> list[tuple[str, str]]:
-        """The roles and the texts of the conversation."""
-        return [(message["role"], message["content"]) for message in self.body["messages"]]
+        """The roles and the texts of the conversation that a model was sent."""
+        return [(message["role"], message["content"]) for message in self.data["messages"]]
 
 
-Respond = Callable[[Handler, Asked], None]
+Respond = Callable[[Handler, Seen], None]
 """Answers one request."""
 
 
 @dataclass
-class ModelServer:
+class Server:
     """Answers its n-th request with the n-th of `answers`, the last of them for ever."""
 
+    answers: list[Respond]
     url: str = ""
-    answers: list[Respond] = field(default_factory=list)
-    asked: list[Asked] = field(default_factory=list)
-    waiting: threading.Event = field(default_factory=threading.Event)
+    requests: list[Seen] = field(default_factory=list)
+    arrived: threading.Event = field(default_factory=threading.Event)
+    """Set when a request has come."""
     left: threading.Event = field(default_factory=threading.Event)
+    """Set when an answer is through, or the client no longer wants it."""
 
     def answer(self, *answers: Respond) -> None:
-        """Set what is answered from the next request on."""
-        self.asked.clear()
+        """Set what is answered from the next request on, and forget those before it."""
+        self.requests.clear()
         self.answers = list(answers)
-
-    def hang(self, handler: Handler, asked: Asked) -> None:
-        """Answer nothing, until the client gives up."""
-        self.waiting.set()
-        with suppress(OSError):
-            handler.connection.recv(1)
-        self.left.set()
-        handler.close_connection = True
 
     def handle(self, handler: Handler) -> None:
         """Remember a request, and answer it."""
-        body = handler.rfile.read(int(handler.headers.get("content-length", 0)))
-        asked = Asked(handler.path, handler.headers, json.loads(body))
-        self.asked.append(asked)
-        self.answers[min(len(self.asked), len(self.answers)) - 1](handler, asked)
+        handler.close_connection = True
+        body = handler.rfile.read(int(handler.headers.get("content-length", 0))).decode()
+        seen = Seen(handler.command, handler.path, handler.headers, body)
+        self.requests.append(seen)
+        self.arrived.set()
+        try:
+            self.answers[min(len(self.requests), len(self.answers)) - 1](handler, seen)
+        finally:
+            self.left.set()
 
 
 class _Listening(ThreadingHTTPServer):
@@ -70,9 +81,9 @@ class _Listening(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving() -> Iterator[ModelServer]:
-    """A server that listens until the end; it answers `Hello.` unless it is told something else."""
-    served = ModelServer(answers=[says("Hello.")])
+def serving() -> Iterator[Server]:
+    """A server that listens until the end; it answers `{}`, and models' questions `Hello.`, until it is told else."""
+    served = Server([_hello])
 
     class Served(Handler):
         protocol_version = "HTTP/1.1"
@@ -80,11 +91,13 @@ def serving() -> Iterator[ModelServer]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-        def do_POST(self) -> None:  # noqa: N802 - the name is given
+        def do_any(self) -> None:
             served.handle(self)
 
+        do_GET = do_POST = do_PATCH = do_any  # noqa: N815 - the names are given
+
     listening = _Listening(("127.0.0.1", 0), Served)
-    served.url = f"http://127.0.0.1:{listening.server_port}/v1"
+    served.url = f"http://127.0.0.1:{listening.server_port}"
     thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
     thread.start()
     try:
@@ -95,60 +108,89 @@ def serving() -> Iterator[ModelServer]:
         listening.server_close()
 
 
+def _hello(handler: Handler, seen: Seen) -> None:
+    answer = says("Hello.") if seen.path.endswith("/chat/completions") else reply()
+    answer(handler, seen)
+
+
 def closed_port() -> str:
     """The address of a server that is not there."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{bound.getsockname()[1]}/v1"
+        return f"http://127.0.0.1:{bound.getsockname()[1]}"
 
 
-def reply(status: int, body: object, kind: str = "application/json", **headers: str) -> Respond:
-    """Answer with a status and a body: a text as it stands, else as JSON."""
+# Answers
 
-    def respond(handler: Handler, asked: Asked) -> None:
-        content = (body if isinstance(body, str) else json.dumps(body)).encode()
-        handler.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(content)), **headers}.items():
-            handler.send_header(name.replace("_", "-"), value)
-        handler.end_headers()
+
+def hang(handler: Handler, seen: Seen) -> None:
+    """Answer nothing, until the client gives up."""
+    with suppress(OSError):
+        handler.connection.recv(1)
+
+
+def raw(content: bytes) -> Respond:
+    """Answer with these bytes and no more."""
+
+    def respond(handler: Handler, seen: Seen) -> None:
         handler.wfile.write(content)
 
     return respond
 
 
+def reply(status: int = 200, body: object = "{}", kind: str = "application/json", **headers: str) -> Respond:
+    """Answer with a status and a body: texts and bytes as they stand, all else as JSON."""
+
+    def respond(handler: Handler, seen: Seen) -> None:
+        text = body if isinstance(body, str | bytes) else json.dumps(body)
+        content = text.encode() if isinstance(text, str) else text
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        _begin(handler, status, {"Content-Type": kind, "Content-Length": str(len(content)), **named})
+        handler.wfile.write(content)
+
+    return respond
+
+
+def _begin(handler: Handler, status: int, headers: dict[str, str]) -> None:
+    handler.send_response(status)
+    for name, value in {"Connection": "close", **headers}.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+
+
+# Answers as the protocol of OpenAI has them
+
+
 def refuses(status: int, message: str = "", **more: object) -> Respond:
-    """Answer with an error as the protocol has it."""
+    """Answer with an error."""
     return reply(status, {"error": {"message": message, "type": "some_error", **more}})
 
 
 def says(text: object, finish_reason: str = "stop", **message: object) -> Respond:
     """Answer with a text: whole or in pieces of a word, as was asked; in pieces, with what else they may come with."""
 
-    def respond(handler: Handler, asked: Asked) -> None:
-        if asked.body.get("stream"):
-            pieces = _words(str(text))
+    def respond(handler: Handler, seen: Seen) -> None:
+        if seen.data.get("stream"):
+            first, *rest = str(text).split(" ")
             last = {"index": 0, "delta": message, "finish_reason": finish_reason}
             counts = {"choices": [], "usage": {"total_tokens": 3}}
-            stream(handler, [*map(piece, pieces), {"choices": [last]}, counts, "[DONE]"])
+            words = [first, *(f" {word}" for word in rest)]
+            stream(handler, [*map(piece, words), {"choices": [last]}, counts, "[DONE]"])
         else:
             choice = {"index": 0, "message": {"role": "assistant", "content": text, **message}}
-            reply(200, {"id": "1", "choices": [{**choice, "finish_reason": finish_reason}]})(handler, asked)
+            reply(200, {"id": "1", "choices": [{**choice, "finish_reason": finish_reason}]})(handler, seen)
 
     return respond
 
 
 def cuts(*pieces: str, cleanly: bool = False) -> Respond:
     """Send pieces, then break off: in the middle of the answer, or as if it were whole."""
-
-    def respond(handler: Handler, asked: Asked) -> None:
-        stream(handler, [*map(piece, pieces)], ends=cleanly)
-
-    return respond
+    return lambda handler, seen: stream(handler, [*map(piece, pieces)], ends=cleanly)
 
 
 def sends(*events: object) -> Respond:
     """Send events: those that are no text as JSON."""
-    return lambda handler, asked: stream(handler, [*events])
+    return lambda handler, seen: stream(handler, [*events])
 
 
 def piece(text: str) -> dict[str, object]:
@@ -158,20 +200,10 @@ def piece(text: str) -> dict[str, object]:
 
 def stream(handler: Handler, events: list[Any], *, ends: bool = True) -> None:
     """Send events as a stream does."""
-    handler.send_response(200)
-    handler.send_header("Content-Type", "text/event-stream")
-    handler.send_header("Transfer-Encoding", "chunked")
-    handler.end_headers()
+    _begin(handler, 200, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
     for event in events:
         data = f"data: {event if isinstance(event, str) else json.dumps(event)}\n\n".encode()
         handler.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         handler.wfile.flush()
     if ends:
         handler.wfile.write(b"0\r\n\r\n")
-    handler.close_connection = True
-
-
-def _words(text: str) -> Iterator[str]:
-    first, *rest = text.split(" ")
-    yield first
-    yield from (f" {word}" for word in rest)

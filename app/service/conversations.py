@@ -264,12 +264,11 @@ async def end(wish: Wished, view: Wanted) -> Response:
 
 @router.post("/agents/{conversationId}/cancel", response_model=Snapshot, responses=_CHANGES)
 async def cancel(id: ConversationId, here: Here, known: Known, view: Wanted) -> Response:
-    """Interrupt the turn that runs; where none runs, nothing changes."""
+    """Interrupt the turn that runs, in whichever worker; where none runs, nothing changes."""
     await here.turns.read(id, known)
-    change = here.turns.running(id)
-    if change is not None:
-        change.cancel()
-        await asyncio.wait([change.task])
+    await here.store.cancel(id)
+    async with here.store.hold(id):  # until the turn has ended
+        pass
     head, memory, state = await here.turns.read(id, known)
     return json_response(snapshot(head, memory, state, view))
 

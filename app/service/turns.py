@@ -51,11 +51,16 @@ class Change:
         self.task: asyncio.Task[Mapping[str, Any]]
         self.turning = False
         self.saving = False
+        self._loop = asyncio.get_running_loop()
 
     def cancel(self) -> None:
         """Give up waiting, or interrupt the turn; what is being kept already is kept."""
         if not self.saving:
             self.task.cancel()
+
+    def interrupt(self) -> None:
+        """Interrupt the turn, if it is running; may be called in any thread."""
+        self._loop.call_soon_threadsafe(lambda: self.cancel() if self.turning else None)
 
     async def answer(self) -> Mapping[str, Any]:
         """The answer; whoever stops waiting for it changes nothing."""
@@ -115,7 +120,7 @@ class Turns:
             raise fault(error) from error
 
     async def _made(self, change: Change, asked: Asked) -> Mapping[str, Any]:
-        async with self._store.hold(asked.conversation) as held:
+        async with self._store.hold(asked.conversation, change.interrupt) as held:
             agent = self._agent(held.head, asked.caller)
             if asked.key and (first := await held.answer(asked.key)) is not None:
                 return _first(first, asked.mark)

@@ -4,7 +4,7 @@ A turn is one transaction: a conversation is always as its last finished turn le
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,11 +64,16 @@ class Store(Protocol):
         """Take in a new conversation. Raises `UsageError` where the id is taken or no id."""
         ...
 
-    def hold(self, id: str) -> AbstractAsyncContextManager[Held]:
+    def hold(self, id: str, cancelled: Callable[[], object] | None = None) -> AbstractAsyncContextManager[Held]:
         """Wait until all have ended that asked for the conversation before, in whichever worker, and hold it.
 
-        Raises `UnknownConversationError`.
+        `cancelled` is called, in any thread, when somebody cancels what is done meanwhile. Raises
+        `UnknownConversationError`.
         """
+        ...
+
+    async def cancel(self, id: str) -> None:
+        """Tell whoever holds the conversation, in whichever worker, to give up; who else waits for it goes on."""
         ...
 
     async def read(self, id: str) -> tuple[Head, Memory]:

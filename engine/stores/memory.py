@@ -1,7 +1,7 @@
 """The store that lives in memory: for tests, and for services that may forget."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -23,6 +23,7 @@ class _Kept:
     answers: dict[str, str] = field(default_factory=dict)
     queue: TurnQueue = field(default_factory=TurnQueue)
     memory: Memory | None = None
+    cancelled: Callable[[], object] | None = None
 
     def restored(self) -> Memory:
         last = self.steps[-AT_HAND:]
@@ -42,16 +43,24 @@ class MemoryStore:
         self._kept[head.id] = _Kept(head=head)
 
     @asynccontextmanager
-    async def hold(self, id: str) -> AsyncIterator["_Held"]:
+    async def hold(self, id: str, cancelled: Callable[[], object] | None = None) -> AsyncIterator["_Held"]:
         """See `Store`."""
         kept = self._find(id)
         async with kept.queue:
             memory, kept.memory = kept.memory or kept.restored(), None
+            kept.cancelled = cancelled
             held = _Held(kept, memory)
             try:
                 yield held
             finally:
                 held.over = True
+                kept.cancelled = None
+
+    async def cancel(self, id: str) -> None:
+        """See `Store`."""
+        cancelled = self._find(id).cancelled
+        if cancelled is not None:
+            cancelled()
 
     async def read(self, id: str) -> tuple[Head, Memory]:
         """See `Store`."""

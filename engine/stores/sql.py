@@ -94,9 +94,9 @@ class SqlStore:
         await self._loop.run(self._add(head))
 
     @asynccontextmanager
-    async def hold(self, id: str) -> AsyncIterator["_Held"]:
-        """See `Store`."""
-        ask = Ask(known_id(id))
+    async def hold(self, id: str, cancelled: Callable[[], object] | None = None) -> AsyncIterator["_Held"]:
+        """See `Store`; what another worker cancels is told within a beat."""
+        ask = Ask(known_id(id), cancelled)
         held = None
         try:
             about, version, found = await self._loop.run(self._enter(ask))
@@ -107,6 +107,10 @@ class SqlStore:
                 held.over = True
             # Whoever leaves need not wait for it, nor be there to its end.
             self._loop.start(self._tickets.leave(ask))
+
+    async def cancel(self, id: str) -> None:
+        """See `Store`."""
+        await self._loop.run(self._tickets.cancel(known_id(id)))
 
     async def read(self, id: str) -> tuple[Head, Memory]:
         """See `Store`."""

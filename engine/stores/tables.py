@@ -53,6 +53,7 @@ tickets = sa.Table(
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("worker", sa.String(_NAME), nullable=False, index=True),
     sa.Column("beat", sa.BigInteger, nullable=False),  # counts on while the worker is alive
+    sa.Column("cancelled", sa.Boolean, nullable=False),  # whether what it was taken for is to end
 )
 schema = sa.Table("turnout_schema", metadata, sa.Column("version", sa.Integer, primary_key=True, autoincrement=False))
 

@@ -7,7 +7,7 @@ not stored, since a change is stored only together with the end of its ticket.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -25,10 +25,14 @@ _Row = tuple[int, int]
 
 
 class Ask:
-    """One ask for a conversation: its ticket's `number` (0: none, or given back) and the `version` when it held it."""
+    """One ask for a conversation: its ticket's `number` (0: none, or given back) and the `version` when it held it.
 
-    def __init__(self, id: str) -> None:
+    `cancelled` is called when somebody cancels what it is for.
+    """
+
+    def __init__(self, id: str, cancelled: Callable[[], object] | None = None) -> None:
         self.id = id
+        self.cancelled = cancelled
         self.number = 0
         self.version = 0
         self.gone = False
@@ -102,6 +106,15 @@ class Tickets:
             else:
                 del self._lines[ask.id]
 
+    async def cancel(self, id: str) -> None:
+        """Tell the worker that holds the conversation, if any, that this is cancelled; the others see it at a beat."""
+        mine = tickets.c.conversation == id
+        holds = sa.select(sa.func.min(tickets.c.number)).where(mine).scalar_subquery()
+        async with self._database.write() as connection:
+            await connection.execute(sa.update(tickets).where(mine, tickets.c.number == holds).values(cancelled=True))
+            number = (await connection.execute(sa.select(tickets.c.number).where(mine, tickets.c.cancelled))).scalar()
+        self._tell({(id, number)})
+
     async def spend(self, connection: AsyncConnection, ask: Ask) -> None:
         """End the ticket in the transaction that stores what it was taken for. Raises `LostHoldError`."""
         ended = await connection.execute(sa.delete(tickets).where(_is(ask)))
@@ -136,7 +149,9 @@ class Tickets:
             rows = (await connection.execute(seen.where(mine))).all()
             ask.number, ask.version = rows[0].ticket, rows[0].version
             await connection.execute(
-                sa.insert(tickets).values(conversation=ask.id, number=ask.number, worker=self._worker, beat=0)
+                sa.insert(tickets).values(
+                    conversation=ask.id, number=ask.number, worker=self._worker, beat=0, cancelled=False
+                )
             )
         before = {row.number for row in rows if row.number is not None}
         return before <= {each.number for each in line.asks}
@@ -178,8 +193,9 @@ class Tickets:
         while self._lines and not await _wait_for(self._closed, self._beat):
             try:
                 async with self._database.write() as connection:
-                    found = await connection.execute(sa.select(tickets.c.conversation, tickets.c.number).where(mine))
-                    there = {(name, number) for name, number in found}
+                    seen = sa.select(tickets.c.conversation, tickets.c.number, tickets.c.cancelled)
+                    rows = (await connection.execute(seen.where(mine))).all()
+                    there = {(row.conversation, row.number) for row in rows}
                     # INVARIANT: looked at after the tickets, so that each that is new is known.
                     known = {(ask.id, ask.number) for line in self._lines.values() for ask in line.asks}
                     # Those that could not be given back must not look alive for ever.
@@ -187,9 +203,18 @@ class Tickets:
                         lost = (tickets.c.conversation == name) & (tickets.c.number == number)
                         await connection.execute(sa.delete(tickets).where(lost))
                     await connection.execute(sa.update(tickets).where(mine).values(beat=tickets.c.beat + 1))
+                self._tell({(row.conversation, row.number) for row in rows if row.cancelled})
             except (sa.exc.SQLAlchemyError, OSError) as error:
                 _log.warning("the store did not take a sign of life: %s", type(error).__name__)
         self._beating = None
+
+    def _tell(self, cancelled: Container[tuple[str, int | None]]) -> None:
+        """Call those whose tickets are cancelled, each once."""
+        for line in self._lines.values():
+            for ask in line.asks:
+                if (ask.id, ask.number) in cancelled and ask.cancelled is not None:
+                    told, ask.cancelled = ask.cancelled, None
+                    told()
 
 
 def _is(ask: Ask) -> sa.ColumnElement[bool]:

@@ -3,22 +3,23 @@
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from ...rules.checking_calls import wrong_address
-from ...rules.llm import ADDRESSES, KEY_REFERENCE, LlmTask
+from ...rules.llm import ADDRESSES, KEY_REFERENCE, LlmModel
 from ...rules.templates import PLACEHOLDER, LookUp, filled
-from .models import failed
+from .asking import failed
+from .servers import percent
 
 _LONGEST_KEY = 10_000
-_PLACEHOLDER = re.compile(PLACEHOLDER, re.ASCII)
 _NO_NAME = re.compile(r"[^A-Z0-9_]")
 # What can stand in a header and is no part of another: no blank, no line break, no letter beyond ASCII.
 _KEY = re.compile(r"[\x21-\x7e]+")
 
 
-def server_of(model: LlmTask, look_up: LookUp, environment: Mapping[str, str]) -> tuple[str, bool]:
+def server_of(model: LlmModel, look_up: LookUp, environment: Mapping[str, str]) -> tuple[str, bool]:
     """The address under which the model is asked, and whether the environment's key for OpenAI may be sent there.
 
     It may to OpenAI's own servers, and to `OPENAI_BASE_URL`, which is what the environment has instead of them. An
@@ -29,7 +30,7 @@ def server_of(model: LlmTask, look_up: LookUp, environment: Mapping[str, str]) -
     if not written and kind == "openai":
         return environment.get("OPENAI_BASE_URL", "").strip() or ADDRESSES[kind], True
     # INVARIANT: a value that is filled in stays within its part of an address, unless it is all of it.
-    inside = str if _PLACEHOLDER.fullmatch(written) else _percent
+    inside = str if PLACEHOLDER.fullmatch(written) else partial(percent, safe=":")
     url = filled(written, look_up, inside).strip() if written else ADDRESSES[kind]
     if wrong := wrong_address(url):
         raise failed(f"`baseUrl` {wrong[0]}")
@@ -40,7 +41,7 @@ def server_of(model: LlmTask, look_up: LookUp, environment: Mapping[str, str]) -
     return url, parts.scheme.lower() == "https" and (host == "api.openai.com" or host.endswith(".api.openai.com"))
 
 
-def key_of(model: LlmTask, look_up: LookUp, environment: Mapping[str, str], *, trusted: bool) -> str:
+def key_of(model: LlmModel, look_up: LookUp, environment: Mapping[str, str], *, trusted: bool) -> str:
     """The key that is sent; empty if there is none and none is needed. Raises `LlmError`, which shows no key."""
     written = model.parameters.api_key.strip()
     if not written:
@@ -71,7 +72,3 @@ def _in_file(name: str) -> str:
             with path.open("rb") as file:
                 return file.read(_LONGEST_KEY).decode("utf-8", "replace")
     return ""
-
-
-def _percent(value: str) -> str:
-    return quote(value, safe=":", errors="replace")

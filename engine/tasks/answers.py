@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -11,15 +10,9 @@ from ...rules.authored import ErrorType
 from ...rules.calls import HttpCall
 from ...rules.errors import TurnoutError
 from ...rules.paths import is_container
-from ...rules.templates import as_text
 from ...rules.values import JSON, freeze
-from ..redaction import MARK, redact
-
-CREDENTIAL = re.compile(
-    r"auth(?!or(?!iz))|cookie|secret|passw|credential|session|signature|csrf|xsrf|appid|(?:token|key)$",
-    re.ASCII | re.IGNORECASE,
-)
-"""Found in the name of a header or a parameter that is there to prove who somebody is."""
+from ..redaction import redact
+from .secrets import CREDENTIAL
 
 
 class CallError(TurnoutError):
@@ -53,6 +46,9 @@ class Answer:
 
 
 _LONGEST_CHAIN = 20
+_TOO_DEEP = "the answer is nested too deep"
+_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _TRANSPORT = ("TransportError", "ProtocolError", "NetworkError", "OSError")
 # What is told of an exception, by the first of these classes in it and beneath it.
 _REASONS = {
@@ -81,21 +77,57 @@ def reason_of(error: BaseException) -> tuple[str, ErrorType]:
     return words, "unknown" if classes.isdisjoint(_TRANSPORT) else "transport"
 
 
+# Charsets that texts come in. Others that Python knows are no charsets, or take it minutes for what is not long.
+_CHARSETS = re.compile(
+    r"(?:iso-?8859-?\d{1,2}|latin-?\d|windows-\d{3,4}|cp\d{3,4}|utf-(?:16|32)(?:le|be)?|shift[_-]?jis|euc-(?:jp|kr)"
+    r"|iso-2022-(?:jp|kr)|gb2312|gbk|gb18030|big5(?:-hkscs)?|koi8-[rut]|macintosh|tis-620)",
+    re.IGNORECASE,
+)
+
+
 def value_in(call: HttpCall, answer: Answer) -> JSON:
     """The answer as data: what its JSON says, None where that is empty, or else its text. Raises `CallError`."""
     if "json" not in answer.kind.lower():
         return decoded(answer)
     if not answer.body.strip():
         return None
-    with suppress(ValueError, RecursionError):
-        return freeze(json.loads(answer.body))  # Python alone takes NaN and infinity for JSON
-    raise CallError(call.name, "the answer is not JSON")
+    value, wrong = data_in(decoded(answer) if _CHARSETS.fullmatch(answer.charset) else answer.body)
+    if wrong:
+        raise CallError(call.name, wrong)
+    return value
+
+
+def data_in(text: str | bytes) -> tuple[JSON, str]:
+    """What the JSON of an answer says, and what is wrong with it: nothing, if it is good. Half characters are `�`."""
+    try:
+        if isinstance(text, bytes):
+            text = text.decode(json.detect_encoding(text), "surrogatepass")
+        value = freeze(json.loads(text))  # Python alone takes NaN and infinity for JSON
+    except RecursionError:
+        return None, _TOO_DEEP
+    except ValueError as error:
+        return None, _TOO_DEEP if "nests deeper" in str(error) else "the answer is not JSON"
+    return (_whole(value) if _HALF.search(text) else value), ""
+
+
+def _whole(value: JSON) -> JSON:
+    if isinstance(value, str):
+        return whole_characters(value)
+    if isinstance(value, Mapping):
+        return {whole_characters(key): _whole(each) for key, each in value.items()}
+    return [_whole(each) for each in cast("Sequence[JSON]", value)] if is_container(value) else value
+
+
+def whole_characters(text: str) -> str:
+    """A text with `�` for each half of a character, which no text can be sent or kept with everywhere."""
+    return text if text.isascii() else _HALF_CHARACTER.sub("\ufffd", text)
 
 
 def decoded(answer: Answer) -> str:
-    """The body as text."""
+    """The body as text, in UTF-8 unless the server names another charset."""
+    charset = answer.charset if _CHARSETS.fullmatch(answer.charset) else "utf-8"
     try:
-        return answer.body.decode(answer.charset, "replace")
+        return whole_characters(answer.body.decode(charset, "replace"))
     except (LookupError, UnicodeError):
         return answer.body.decode("utf-8", "replace")
 
@@ -117,33 +149,3 @@ def all_headers(answer: Answer) -> dict[str, str]:
         joined = value if there is None else f"{there}, {value}"
         headers |= dict.fromkeys((name, name.lower(), name.title()), joined)
     return headers
-
-
-SHORTEST_SECRET = 6
-"""Characters of a secret that is taken out of other texts; shorter ones stand in too many."""
-
-
-def secrets_in(value: JSON) -> Iterator[str]:
-    """The texts in a value that is a secret, or goes into one, as far as they can be told from others."""
-    if is_container(value):
-        for part in value.values() if isinstance(value, Mapping) else cast("Sequence[JSON]", value):
-            yield from secrets_in(part)
-    elif len(as_text(value)) >= SHORTEST_SECRET:
-        yield as_text(value)
-
-
-def without(secrets: Iterable[str], value: JSON) -> JSON:
-    """A copy of a JSON value with each of `secrets` in it, in keys too, replaced by `<REDACTED>`."""
-    longest_first = sorted(secrets, key=len, reverse=True)
-    if not longest_first:
-        return value
-    pattern = re.compile("|".join(map(re.escape, longest_first)))
-
-    def cleaned(part: JSON) -> JSON:
-        if isinstance(part, Mapping):
-            return {pattern.sub(MARK, key): cleaned(each) for key, each in part.items()}
-        if is_container(part):
-            return [cleaned(each) for each in cast("Sequence[JSON]", part)]
-        return MARK if pattern.fullmatch(as_text(part)) else pattern.sub(MARK, part) if isinstance(part, str) else part
-
-    return cleaned(value)

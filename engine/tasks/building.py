@@ -13,7 +13,7 @@ from ...rules.templates import LookUp, filled
 from ...rules.values import JSON
 from ..journal import Journal
 from .properties import set_properties
-from .templating import as_name
+from .templating import filled_expressions
 
 MOST_ITEMS = 100
 """How many outputs one answer adds at most, and how many quick replies."""
@@ -72,7 +72,7 @@ def _replies(instructions: Iterable[QuickReplyInstruction], look_up: LookUp) -> 
     for instruction in instructions:
         for find in _elements(instruction, look_up):
             if value := filled(instruction.quick_reply_value, find).strip():
-                yield value, filled(instruction.quick_reply_expressions, find, as_name).strip()
+                yield value, filled_expressions(instruction.quick_reply_expressions, find).strip()
 
 
 def _elements(instruction: OutputInstruction | QuickReplyInstruction, look_up: LookUp) -> Iterator[LookUp]:

@@ -1,7 +1,6 @@
-"""The model task: asks models of language, with the conversation as they may see it, when the turn has an action."""
+"""The model task: asks language models, with the conversation as they may see it, when the turn has an action."""
 
 import asyncio
-import json
 import os
 from collections.abc import Mapping
 from functools import cached_property, partial
@@ -10,16 +9,18 @@ from typing import TYPE_CHECKING
 
 from ...rules.checking_llm import checked_llm
 from ...rules.errors import UsageError
-from ...rules.llm import LlmFile, LlmParameters, number
-from ...rules.llm import LlmTask as Model
-from ...rules.templates import as_text, filled
-from ...rules.values import JSON, freeze
+from ...rules.llm import LlmFile, LlmModel, LlmParameters, number
+from ...rules.templates import filled
+from ...rules.values import JSON
 from ..journal import Journal, read_secret, read_with
 from .access import key_of, server_of
+from .answers import data_in
+from .asking import Question, ask, failed
 from .building import carry_out
-from .models import Question, Sleep, ask, failed
 from .properties import set_properties
 from .quiet import unlogged
+from .secrets import credentials_in, kept_secrets, noting, without
+from .servers import Sleep, pause, require_usable, wanted
 
 if TYPE_CHECKING:
     from .openai_chat import Chat
@@ -45,9 +46,7 @@ class LlmTask:
     def __init__(
         self, file: LlmFile, *, sleep: Sleep = asyncio.sleep, environment: Mapping[str, str] = os.environ
     ) -> None:
-        for finding in checked_llm(file):
-            if finding.severity == "error":
-                raise UsageError(finding.message, finding.hint)
+        require_usable(checked_llm(file))
         _require_client()
         self._models = file.tasks
         self._sleep = sleep
@@ -55,15 +54,9 @@ class LlmTask:
 
     async def execute(self, turn: Journal) -> None:
         """Ask the models that the turn's actions ask for."""
-        actions = turn.actions
-        models = [model for model in self._models if actions and {"*", *actions}.intersection(model.actions)]
-        if not models:
-            turn.skip()
-        for model in models:
-            before = model.pre_request
-            if before.delay_before_executing_in_millis:
-                await self._sleep(before.delay_before_executing_in_millis / 1000)
-            set_properties(turn, before.property_instructions, turn.read)
+        for model in wanted(turn, self._models):
+            await pause(model.pre_request, self._sleep)
+            set_properties(turn, model.pre_request.property_instructions, turn.read)
             await self._run(turn, model)
 
     @cached_property
@@ -72,7 +65,7 @@ class LlmTask:
 
         return Chat()
 
-    async def _run(self, turn: Journal, model: Model) -> None:
+    async def _run(self, turn: Journal, model: LlmModel) -> None:
         says = _filled(turn, model.parameters.add_to_output).strip().lower() == "true"
         converts = _filled(turn, model.parameters.convert_to_object).strip().lower() == "true"
         # Pieces of what is not said are not told, and those of data are for nobody to read.
@@ -80,9 +73,11 @@ class LlmTask:
         question = self._question(turn, model, stream=tell is not None)
         with unlogged():
             answer = await ask(question, model.retry, self._chat.attempt, sleep=self._sleep, tell=tell)
-        value = _data_in(answer) if converts else answer
+        # INVARIANT: a turn ends with a reply or with a reason: rules can notice a failure, not silence.
         if not answer.strip():
-            return
+            raise failed("the model gave no answer")
+        # Taken out once more: in JSON, a secret can be written in many ways.
+        value = without(question.unsaid, _data_in(answer)) if converts else answer
         turn.store(f"langchain:{model.type}:{model.id}", value)
         if says:
             turn.say(answer)
@@ -93,15 +88,9 @@ class LlmTask:
         # A model has no status: what is done after a good answer is done.
         carry_out(turn, model.post_response, partial(read_with, turn, names), 200)
 
-    def _question(self, turn: Journal, model: Model, *, stream: bool) -> Question:
-        secrets: list[str] = []
-
-        def look_up(path: str) -> JSON:
-            value = read_secret(turn, path)
-            if value != turn.read(path):
-                secrets.append(as_text(value))
-            return value
-
+    def _question(self, turn: Journal, model: LlmModel, *, stream: bool) -> Question:
+        secrets: set[str] = set()
+        look_up = noting(secrets, partial(read_secret, turn), turn.read)
         server, trusted = server_of(model, look_up, self._environment)
         key = key_of(model, look_up, self._environment, trusted=trusted)
         body: dict[str, JSON] = {"model": _model_name(turn, model), "messages": _messages(turn, model)}
@@ -118,18 +107,18 @@ class LlmTask:
             trusted=trusted,
             body=body,
             timeout=(_number(turn, model.parameters, "timeout") or TIMEOUT_MS) / 1000,
-            secrets=(*secrets, key),
+            secrets=frozenset((*secrets, *kept_secrets(turn), *credentials_in(server), key)),
         )
 
 
-def _model_name(turn: Journal, model: Model) -> str:
+def _model_name(turn: Journal, model: LlmModel) -> str:
     name = _filled(turn, model.parameters.model_name).strip()
     if not name:
         raise failed("`modelName` is empty")
     return name
 
 
-def _messages(turn: Journal, model: Model) -> list[JSON]:
+def _messages(turn: Journal, model: LlmModel) -> list[JSON]:
     """What is sent of the conversation; after the system message roles alternate, and the last is the user's."""
     parameters = model.parameters
     prompt = _filled(turn, parameters.prompt)
@@ -175,10 +164,10 @@ def _data_in(answer: str) -> JSON:
     if text.startswith(_FENCE) and text.endswith(_FENCE) and len(text) > len(2 * _FENCE):
         language, _, inside = text[len(_FENCE) : -len(_FENCE)].partition("\n")
         text = inside if language.strip().lower() in ("", "json") else text
-    try:
-        return freeze(json.loads(text))
-    except (ValueError, RecursionError):
-        raise failed("the answer is not JSON") from None
+    value, wrong = data_in(text)
+    if wrong:
+        raise failed(wrong)
+    return value
 
 
 def _require_client() -> None:

@@ -6,14 +6,14 @@ Imported when the first question is asked: it takes long.
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
-from ssl import SSLContext
 from typing import Any, cast
 
-from httpx2 import AsyncByteStream, AsyncClient, Request, Response, create_ssl_context
+from httpx2 import AsyncByteStream, AsyncClient, Request, Response
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, AsyncOpenAI, AsyncStream
 
 from .answers import reason_of
-from .models import BROKEN_OFF, MALFORMED, Question, Tell, Trouble, choice_in, refused, text_in, whole
+from .asking import BROKEN_OFF, MALFORMED, Question, Tell, Trouble, choice_in, refused, text_in, whole
+from .servers import NO_CLIENT, Clients
 
 LARGEST_ANSWER = 20_000_000
 """Bytes of an answer at most, the wrapping of its pieces included."""
@@ -26,18 +26,19 @@ _HEADERS = frozenset(
 
 
 class Chat:
-    """What asks servers; it holds the certificates to trust, which take longer to read than many an answer."""
+    """What asks servers."""
 
     def __init__(self) -> None:
-        self._trust = create_ssl_context()
+        self._clients = Clients()
 
     async def attempt(self, question: Question, tell: Tell | None) -> str | Trouble:
         """Ask once: the text of the answer, which `tell` is told in pieces while it is made, or why there is none."""
-        client = _client(question, self._trust)
-        if client is None:
-            return Trouble("the HTTP client cannot be set up")
+        # INVARIANT: no redirection is followed: a conversation goes to the server that was named and to no other.
+        http = self._clients.client(headers={"accept-encoding": "identity"}, event_hooks=_hooks(question))
+        if http is None:
+            return Trouble(NO_CLIENT)
         try:
-            async with client:
+            async with _client(question, http) as client:
                 if tell is None:
                     return whole(await client.post("/chat/completions", cast_to=object, body=question.body))
                 pieces = await client.post(
@@ -50,8 +51,13 @@ class Chat:
 
 
 async def _put_together(pieces: AsyncStream[object], tell: Tell) -> str | Trouble:
-    if "text/event-stream" not in pieces.response.headers.get("content-type", "").lower():
-        return MALFORMED
+    kind = pieces.response.headers.get("content-type", "").lower()
+    if "text/event-stream" not in kind:
+        # Some servers know no streams: the whole answer is one piece.
+        answer = whole(json.loads(await pieces.response.aread())) if "json" in kind else MALFORMED
+        if isinstance(answer, str):
+            tell(answer)
+        return answer
     told: list[str] = []
     ended = False
     async for piece in pieces:
@@ -82,32 +88,27 @@ def _trouble(error: Exception) -> Trouble:
         return Trouble("the server takes too long", "timeout", passes=True)
     if isinstance(error, APIError) and not isinstance(error, APIConnectionError):
         return refused(0, error.body)
-    if isinstance(error, ValueError | RecursionError):
+    if isinstance(error, RecursionError):
+        return Trouble("the answer is nested too deep")
+    if isinstance(error, ValueError):
         return Trouble("the answer is not JSON")
     reason, kind = reason_of(error)
     return Trouble(reason, kind, passes=kind == "transport")
 
 
-def _client(question: Question, trust: SSLContext) -> AsyncOpenAI | None:
+def _client(question: Question, http: AsyncClient) -> AsyncOpenAI:
     """A client for one question: it belongs to its event loop, and an agent may be used from several."""
     key = question.key or _NO_KEY
-    hooks: dict[str, list[Callable[..., Any]]] = {"request": [], "response": [_bounded]}
-    if not question.trusted:
-        hooks["request"].append(_only_what_is_needed)
-    with suppress(Exception):  # what is wrong with the environment's proxies may hold their passwords
-        return AsyncOpenAI(
-            api_key=key,
-            base_url=question.server,
-            # Else the environment could have another key sent, wherever the author sends this one.
-            default_headers={"Authorization": f"Bearer {key}"},
-            max_retries=0,
-            timeout=None,
-            # INVARIANT: no redirection is followed: a conversation goes to the server that was named and to no other.
-            http_client=AsyncClient(
-                verify=trust, timeout=None, headers={"accept-encoding": "identity"}, event_hooks=hooks
-            ),
-        )
-    return None
+    # Without the header the environment could have another key sent, wherever the author sends this one.
+    headers = {"Authorization": f"Bearer {key}"}
+    return AsyncOpenAI(
+        api_key=key, base_url=question.server, default_headers=headers, max_retries=0, timeout=None, http_client=http
+    )
+
+
+def _hooks(question: Question) -> dict[str, list[Callable[..., Any]]]:
+    """What looks at each request and at each answer."""
+    return {"request": [] if question.trusted else [_only_what_is_needed], "response": [_bounded]}
 
 
 async def _only_what_is_needed(request: Request) -> None:

@@ -18,6 +18,7 @@ from ...rules.values import BLANKS
 from ..journal import Journal, facts_of
 from .corrections import Corrector
 from .recognition import Recognized, Recognizer, marks
+from .templating import barred
 
 _BLANK = str.maketrans(dict.fromkeys(BLANKS, " "))
 # What ends a name in the expression language, and what is trimmed from one: no word may hold any of it.
@@ -158,7 +159,7 @@ def _meaning(text: str, expressions: str | None) -> str:
     if expressions is not None and expressions.strip(BLANKS):
         return expressions.strip(BLANKS)
     kept = "".join(character for character in text if character.isalnum() or character.isspace())
-    return "_".join(kept.lower().split())
+    return barred("_".join(kept.lower().split()))
 
 
 def _run(text: str) -> tuple[str, ...]:

@@ -45,21 +45,21 @@ class Recognizer:
     def one_input(self) -> Recognized:
         """What the pieces of one input mean.
 
-        What is returned raises `TimeoutError` when the patterns have taken more than `SECONDS` in all its calls.
+        What is returned raises `TimeoutError` when the patterns take more than `SECONDS` in all its calls.
         """
         left = SECONDS
 
         def matches(lookup: _Pattern, piece: str) -> bool:
             nonlocal left
+            if left <= 0:
+                raise _out_of_time(lookup)
             began = self._clock()
             try:
-                matched = left > 0 and lookup.pattern.fullmatch(piece, timeout=left) is not None
+                return lookup.pattern.fullmatch(piece, timeout=left) is not None
             except TimeoutError:
-                matched, left = False, 0
-            left -= self._clock() - began
-            if left <= 0:  # said without the piece: what a user types is for no log
-                raise TimeoutError(f"the regular expressions took longer than {SECONDS} s, at {lookup.place}")
-            return matched
+                raise _out_of_time(lookup) from None
+            finally:
+                left -= self._clock() - began
 
         @cache
         def meaning(piece: str) -> str:
@@ -73,6 +73,11 @@ class Recognizer:
             return ""
 
         return meaning
+
+
+def _out_of_time(lookup: _Pattern) -> TimeoutError:
+    # Said without the piece: what a user types is for no log.
+    return TimeoutError(f"the regular expressions took longer than {SECONDS} s, at {lookup.place}")
 
 
 def marks(text: str) -> str:
@@ -98,6 +103,7 @@ _AROUND = regex.compile(
 _DECIMAL = regex.compile(r"\d*+[.,]\d++")
 _ORDINAL = regex.compile(r"([0-9]{1,9})(?:st|nd|rd|th)", regex.IGNORECASE)
 _EMAIL = regex.compile(r"\b[a-z0-9._%+-]++@[a-z0-9.-]+\.[a-z]{2,63}", regex.IGNORECASE | regex.ASCII)
+_LONGEST_EMAIL = 254  # as mail itself has it
 _TIME = regex.compile(
     r"(?P<h>[01]?[0-9]|2[0-3])(?:h|[h:](?P<m>[0-5][0-9]))"
     r"|(?P<h>[01][0-9]|2[0-3]):(?P<m>[0-5][0-9]):(?P<s>[0-5][0-9])"
@@ -129,7 +135,7 @@ def _ordinal(text: str) -> str:
 
 
 def _email(text: str) -> str:
-    return f"email({text})" if _EMAIL.fullmatch(text) else ""
+    return f"email({text})" if len(text) <= _LONGEST_EMAIL and _EMAIL.fullmatch(text) else ""
 
 
 def _time(text: str) -> str:

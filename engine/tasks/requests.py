@@ -5,15 +5,17 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import urlsplit
 
-from ...rules.calls import HttpCall
+from ...rules.calls import HttpCall, HttpRequest
 from ...rules.templates import JSON_PIECES, LookUp, filled, path_in
-from ...rules.values import JSON
-from .answers import CREDENTIAL, CallError, secrets_in
+from .answers import CallError
+from .secrets import CREDENTIAL, credentials_in, credentials_of, noting
+from .servers import percent
 
 _SHORTEST_WORD = 8  # `Bearer` and the names of cookies are no secrets
 _WORDS = re.compile(r"[^\s;,=]+")
+_BASIC = re.compile(r"basic\s+(\S+)", re.IGNORECASE)
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
 
 
@@ -31,7 +33,7 @@ class Request:
     secrets: frozenset[str]
 
 
-def made(server: str, call: HttpCall, look_up: LookUp, public: LookUp) -> Request:
+def request_of(server: str, call: HttpCall, look_up: LookUp, public: LookUp) -> Request:
     """The request of `call` to `server`. What `look_up` finds and `public` does not is a secret. Raises `CallError`.
 
     `Accept-Encoding` is `identity` unless the author wants another: a compressed answer may be a thousand
@@ -40,35 +42,31 @@ def made(server: str, call: HttpCall, look_up: LookUp, public: LookUp) -> Reques
     # INVARIANT: a value that is filled in is never read as a template, and stays within the part that it was
     # written into: it adds no path segment, parameter, header or JSON member.
     asked = call.request
-    secrets = set(secrets_in(unquote(urlsplit(server).password or "")))
-
-    def find(path: str) -> JSON:
-        value = look_up(path)
-        if value != public(path):
-            secrets.update(secrets_in(value))
-        return value
-
+    secrets = set(credentials_in(server))
+    find = noting(secrets, look_up, public)
     url = server + _path(call, find)
     for name, template in asked.query_params.items():
         value = filled(template, find)
-        url += f"{'&' if '?' in url else '?'}{_percent(name)}={_percent(value)}"
+        url += f"{'&' if '?' in url else '?'}{percent(name)}={percent(value)}"
         if CREDENTIAL.search(name) and len(value) >= _SHORTEST_WORD:
             secrets.add(value)
     headers = {"accept-encoding": "identity"}
-    if asked.content_type:
-        headers["content-type"] = asked.content_type
+    if asked.content_type or asked.kind:
+        headers["content-type"] = asked.content_type or asked.kind
     headers |= {name.strip().lower(): template for name, template in asked.headers.items()}
     for name, template in headers.items():
         headers[name] = _CONTROLS.sub("", filled(template, find)).strip()
         if CREDENTIAL.search(name):
             secrets.update(word for word in _WORDS.findall(headers[name]) if len(word) >= _SHORTEST_WORD)
-    body = _encoded(_body(asked.body, asked.kind, find)) if asked.body else None
+            if (basic := _BASIC.match(headers[name])) is not None:
+                secrets.update(credentials_of(basic[1]))
+    body = _encoded(_body(asked, find)) if asked.body else None
     return Request(
         method=asked.method.strip().upper() or "GET",
         url=url,
         headers=[(_encoded(name), _encoded(value)) for name, value in headers.items()],
         body=body,
-        secrets=frozenset(way for secret in secrets for way in (secret, _percent(secret), json.dumps(secret)[1:-1])),
+        secrets=frozenset(secrets),
     )
 
 
@@ -80,7 +78,7 @@ def origin(url: str) -> str:
 
 def _path(call: HttpCall, look_up: LookUp) -> str:
     written = call.request.path.strip()
-    path = filled(written, look_up, _percent)
+    path = filled(written, look_up, percent)
     if _steps(path) - _steps(written):
         raise CallError(call.name, "a value would lead to another path")
     return ("" if path[:1] in ("", "/", "?") else "/") + path
@@ -91,12 +89,13 @@ def _steps(path: str) -> Counter[str]:
     return Counter(segment for segment in path.partition("?")[0].split("/") if segment in (".", ".."))
 
 
-def _body(template: str, kind: str, look_up: LookUp) -> str:
-    """The body, with values written as its content type `kind` writes texts."""
-    if "json" in kind:
+def _body(asked: HttpRequest, look_up: LookUp) -> str:
+    """The body, with values written as its content type writes texts."""
+    template, kind = asked.body, asked.kind
+    if asked.is_json:
         return JSON_PIECES.sub(lambda found: _json_piece(found, look_up), template)
     if "urlencoded" in kind:
-        return filled(template, look_up, _percent)
+        return filled(template, look_up, percent)
     if "xml" in kind or "html" in kind:
         return filled(template, look_up, html.escape)
     return filled(template, look_up)
@@ -108,10 +107,6 @@ def _json_piece(found: re.Match[str], look_up: LookUp) -> str:
         return filled(found["string"], look_up, lambda value: json.dumps(value)[1:-1])
     path = path_in(found)
     return json.dumps(look_up(path)) if path is not None else ""
-
-
-def _percent(value: str) -> str:
-    return quote(value, safe="", errors="replace")
 
 
 def _encoded(value: str) -> bytes:

@@ -4,9 +4,6 @@ import asyncio
 import logging
 import socket
 import threading
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...rules.authored import ErrorType
@@ -14,18 +11,15 @@ from ...rules.calls import HttpCall
 from .answers import Answer, CallError, HttpStatusError, reason_of
 from .quiet import unlogged
 from .requests import Request
+from .servers import NO_CLIENT, Clients, Sleep, pause
 
 if TYPE_CHECKING:
-    from ssl import SSLContext
-
     from httpx2 import AsyncClient
 
 LARGEST_ANSWER = 2_000_000
 """Bytes of an answer at most, after decompression."""
 LONGEST_PAUSE = 30.0
 """Seconds before a retry at most, however often a pause was doubled."""
-
-Sleep = Callable[[float], Awaitable[object]]
 
 _log = logging.getLogger(__name__)
 
@@ -36,23 +30,13 @@ class Sender:
     def __init__(self, sleep: Sleep, timeout: float) -> None:
         self._sleep = sleep
         self._timeout = timeout
+        self._clients = Clients()
 
     def client(self, call: str) -> "AsyncClient":
         """A client for one event loop, to be closed. Raises `CallError` for `call`, which needs it first."""
-        # Imported here: it costs more than the rest of the engine, and most agents make no calls.
-        from httpx2 import AsyncClient  # noqa: PLC0415 - late: only an agent with calls needs it
-
-        trust = self._trust
-        with suppress(Exception):  # what is wrong with the environment's proxies may hold their passwords
-            return AsyncClient(verify=trust, timeout=None)
-        raise CallError(call, "the HTTP client cannot be set up")
-
-    @cached_property
-    def _trust(self) -> "SSLContext":
-        """The certificates to trust; to read them takes longer than many a call."""
-        from httpx2 import create_ssl_context  # noqa: PLC0415 - late: only an agent with calls needs it
-
-        return create_ssl_context()
+        if (made := self._clients.client()) is None:
+            raise CallError(call, NO_CLIENT)
+        return made
 
     async def answer(self, client: "AsyncClient", call: HttpCall, request: Request) -> Answer:
         """The answer to a request, after the pause and the retries that the author wants. Raises `CallError`.
@@ -60,7 +44,7 @@ class Sender:
         A status that the author names is tried again; a connection that breaks is not, for what was asked may have
         been done.
         """
-        await self._pause(call)
+        await pause(call.pre_request, self._sleep)
         retry = call.post_response.retry_api_call_instruction
         for attempt in range(retry.max_retries if retry else 0):
             answer = await self._attempt(client, call.name, request)
@@ -77,7 +61,7 @@ class Sender:
         """
 
         async def attempt() -> None:
-            await self._pause(call)
+            await pause(call.pre_request, self._sleep)
             async with self.client(call.name) as client:
                 answer = await self._attempt(client, call.name, request)
             if answer.status >= 400:
@@ -93,11 +77,6 @@ class Sender:
                 _log.warning("API call to %s failed: %s", call.name, type(error).__name__)
 
         threading.Thread(target=run, name="turnout-call", daemon=False).start()
-
-    async def _pause(self, call: HttpCall) -> None:
-        delay = call.pre_request.delay_before_executing_in_millis
-        if delay:
-            await self._sleep(delay / 1000)
 
     async def _attempt(self, client: "AsyncClient", call: str, request: Request) -> Answer:
         body = bytearray()

@@ -1,5 +1,6 @@
 """The templating task: fills in the outputs of this turn that the author wrote as templates."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -11,6 +12,12 @@ from ..steps import Step
 
 # What has a meaning in the expression language: a value that is filled in stays a plain name.
 _NO_SIGNS = str.maketrans(dict.fromkeys(BLANKS + "(),*", " "))
+# Actions that end a turn or say that a task failed: rules and authors bring them, nobody else.
+_BARRED = re.compile(
+    r"(?<![^\s(,])(?:(?:CONVERSATION_(?:START|END)|STOP_CONVERSATION|PAUSE_CONVERSATION|CATCH_ANY_INPUT_AS_PROPERTY)"
+    r"(?![^\s(),])|task_failed_[^\s(),]*)",
+    re.IGNORECASE,
+)
 _LISTS = ("output", "quickReplies")
 
 
@@ -64,13 +71,28 @@ def _waits(value: JSON) -> bool:
 
 def _filled(item: Mapping[str, JSON], look_up: LookUp) -> JSON:
     return {
-        key: filled(value, look_up, as_name)
+        key: filled_expressions(value, look_up)
         if key == "expressions" and isinstance(value, str)
         else filled_within(value, look_up)
         for key, value in item.items()
     }
 
 
+def filled_expressions(template: str, look_up: LookUp) -> str:
+    """A template of expressions with its placeholders filled in, each value as a plain name.
+
+    What becomes the name of an action that means something to Turnout, and was not written so, gets a `_` before it.
+    """
+    text = filled(template, look_up, as_name)
+    written = set(_BARRED.findall(template))
+    return _BARRED.sub(lambda found: found[0] if found[0] in written else f"_{found[0]}", text)
+
+
 def as_name(value: str) -> str:
     """A value as a plain name of the expression language: without any sign that means something there."""
     return "_".join(value.translate(_NO_SIGNS).split())
+
+
+def barred(name: str) -> str:
+    """A name that somebody else chose, with a `_` before it where it means something to Turnout as an action."""
+    return _BARRED.sub(lambda found: f"_{found[0]}", name)

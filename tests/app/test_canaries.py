@@ -3,7 +3,6 @@
 What must reach a server reaches it; apart from that a canary is nowhere.
 """
 
-import asyncio
 import json
 import logging
 from base64 import b64decode
@@ -13,14 +12,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import calling
-import servers
+from building import streamed
 from doors import turnout, write
+from servers import Server, refuses, reply, sends, serving
 from turnout.app import explain, open_agent
 from turnout.engine.conversation import Conversation
-from turnout.engine.events import Event
 from turnout.engine.records import dump
 from turnout.engine.tasks import FunctionTask
+from turnout.engine.turns import Turn
 
 # Made of parts, so that none looks like a key in this file.
 NOISE = "".join(f"{number:02x}Zq" for number in range(11, 22))
@@ -49,16 +48,15 @@ MODES = ["digest", "exclude_all", "keep_all"]
 class Served(NamedTuple):
     """The two servers that an agent asks."""
 
-    api: calling.Server
-    models: servers.ModelServer
+    api: Server
+    models: Server
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    monkeypatch.setenv("NO_PROXY", "*")
+def served(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     monkeypatch.setenv("CANARY_KEY", CANARIES["key"])
-    with calling.serving() as api, servers.serving() as models:
-        yield Served(api, models)
+    with serving() as models:
+        yield Served(server, models)
 
 
 def agent(folder: Path, served: Served, mode: str) -> Path:
@@ -90,7 +88,8 @@ def agent(folder: Path, served: Served, mode: str) -> Path:
         },
     }
     server = served.api.url.replace("http://", f"http://user:{CANARIES['address']}@")
-    model = {"modelName": "small", "baseUrl": served.models.url, "apiKey": "${env:CANARY_KEY}", "addToOutput": "true"}
+    address = f"{served.models.url}/v1"
+    model = {"modelName": "small", "baseUrl": address, "apiKey": "${env:CANARY_KEY}", "addToOutput": "true"}
     texts = [
         ("sorry", "Sorry: {memory.current.httpCalls} {properties}"),
         ("task_failed_ai.labs.llm", "No model: {memory.last.taskErrors}{memory.current.taskErrors}"),
@@ -132,10 +131,9 @@ async def leaky(turn):
 
 def leaks(served: Served, *, stream: bool) -> None:
     """Let both servers answer with all that they know."""
-    everything = json.dumps(CANARIES)
-    served.api.answer(calling.reply(500, everything, **{"Set-Cookie": f"session={CANARIES['cookie']}"}))
+    served.api.answer(reply(500, CANARIES, Set_Cookie=f"session={CANARIES['cookie']}"))
     told = f"wrong key {CANARIES['key']} ({CANARIES['answer']})"
-    served.models.answer(servers.sends({"error": {"message": told}}) if stream else servers.refuses(401, told))
+    served.models.answer(sends({"error": {"message": told}}) if stream else refuses(401, told))
 
 
 def reaches(served: Served) -> None:
@@ -146,7 +144,7 @@ def reaches(served: Served) -> None:
     assert b64decode(seen.headers["authorization"].split()[1]).decode() == f"user:{CANARIES['address']}"
     assert seen.headers["x-token"] == CANARIES["property"]
     assert CANARIES["body"] in seen.body
-    assert served.models.asked[0].headers["authorization"] == f"Bearer {CANARIES['key']}"
+    assert served.models.requests[0].headers["authorization"] == f"Bearer {CANARIES['key']}"
 
 
 def look(found: str) -> None:
@@ -155,6 +153,14 @@ def look(found: str) -> None:
         assert secret not in found, place
         # Neither a good part of it, as a cut would leave.
         assert secret[3:23] not in found, place
+
+
+def talked(conversation: Conversation, text: str, *, stream: bool) -> Turn:
+    if not stream:
+        return conversation.say_sync(text)
+    events, turn = streamed(conversation, text)
+    look(repr(events))
+    return turn
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -174,7 +180,7 @@ def test_no_canary_is_anywhere_in_what_a_conversation_leaves(
     heard: list[object] = []
     with caplog.at_level(logging.DEBUG):
         conversation = opened.conversation(listeners=[heard.append], operators=[heard.append])
-        turns = [asyncio.run(_last(conversation, text, stream=stream)) for text in ("hello", "again")]
+        turns = [talked(conversation, text, stream=stream) for text in ("hello", "again")]
     reaches(served)
     left = [
         repr(heard),
@@ -184,7 +190,7 @@ def test_no_canary_is_anywhere_in_what_a_conversation_leaves(
         json.dumps(dump(conversation.memory)),
         repr((conversation.memory.history.steps, conversation.memory.properties)),
         caplog.text,
-        repr([request.body for request in served.models.asked]),
+        repr([request.body for request in served.models.requests]),
     ]
     for place in left:
         look(place)
@@ -192,14 +198,6 @@ def test_no_canary_is_anywhere_in_what_a_conversation_leaves(
     for said in ("API call to weather failed: HTTP 500", "it broke with key", "wrong key"):
         assert said in left[0]  # there was something to look into
         assert said in caplog.text
-
-
-async def _last(conversation: Conversation, text: str, *, stream: bool) -> Any:
-    if not stream:
-        return await conversation.say(text)
-    events: list[Event] = [event async for event in conversation.stream(text)]
-    look(repr(events))
-    return events[-1].turn  # type: ignore[union-attr]  # the last event has it
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import os
+import random
 import re
 import signal
 import sys
@@ -37,7 +38,7 @@ WITHDRAWN = "(an unfinished answer was withdrawn)"
 
 
 def talk(agent: Agent, **given: Any) -> Talk:
-    return Talk(**{"agent": agent, "faults": {}, "context": {}, "chance": None, **given})
+    return Talk(**{"agent": agent, "faults": {}, "context": {}, "chance": random.Random(), **given})
 
 
 class Chatting:
@@ -184,6 +185,15 @@ def test_a_task_that_wants_to_end_everything_ends_its_turn(monkeypatch: pytest.M
     assert ended.code == 1
     assert [turn["state"] for turn in ended.lines] == ["READY", "EXECUTION_INTERRUPTED", "READY"]
     assert "the turn was interrupted: SystemExit" in ended.err
+
+
+def test_an_interrupt_while_the_chat_starts_ends_it_with_the_exit_code_of_shells(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tasks_file(tmp_path, "pass")
+    file.write_text(f"import signal\nsignal.raise_signal(signal.SIGINT)\n{file.read_text()}")
+    ended = piped(monkeypatch, "hello\n", WEATHER, "--tasks", file)
+    assert (ended.code, ended.out, ended.err) == (130, "", "interrupted\n")
 
 
 def test_without_prompt_toolkit_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,6 +375,51 @@ def test_an_interrupt_ends_the_turn_and_not_the_chat(chatting: Any) -> None:
     assert not chat.chat.over
 
 
+def leaving(gate: asyncio.Event, *, swallows: bool) -> Agent:
+    """An agent whose turn is interrupted twice, and that ends it when the gate is open."""
+
+    async def wait(turn: Any) -> None:
+        turn.say(f"You said {turn.input}.")
+        if turn.input != "wait":
+            return
+        signal.raise_signal(signal.SIGINT)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            asyncio.get_running_loop().call_soon(signal.raise_signal, signal.SIGINT)
+            await gate.wait()
+            if not swallows:
+                raise
+
+    return agent(step("wait"), tasks=[FunctionTask("wait", wait)])
+
+
+@pytest.mark.parametrize("swallows", [False, True])
+def test_a_turn_that_two_interrupts_leave_is_waited_for_by_what_comes_next(swallows: bool, chatting: Any) -> None:
+    gate = asyncio.Event()
+    chat = chatting(leaving(gate, swallows=swallows))
+    assert "the turn has not ended yet" in chat.take("wait")
+    gate.set()
+    words = " ".join(chat.take("hello", "/why").split())
+    ended = "the conversation is now EXECUTION_INTERRUPTED"
+    assert words.startswith(f"{ended} you hello test You said hello. rules that fired")
+    assert not chat.chat.over
+
+
+def test_an_interrupt_while_a_turn_is_waited_for_refuses_the_line_and_not_the_chat(chatting: Any) -> None:
+    gate = asyncio.Event()
+    chat = chatting(leaving(gate, swallows=False))
+    chat.take("wait")
+    for line in ("hello", "/undo"):
+        chat._runner.get_loop().call_soon(signal.raise_signal, signal.SIGINT)
+        chat.chat.take(line)
+        printed = chat.printed
+        assert "the last turn has not ended yet" in printed.err
+        assert printed.out == ""
+    chat.take("/quit")
+    assert chat.chat.over
+
+
 def test_what_can_be_typed_is_completed(chatting: Any) -> None:
     chat = chatting(remembering())
     chat.take("hello")
@@ -401,8 +456,33 @@ def test_an_answer_that_became_another_is_printed(chatting: Any) -> None:
         turn.say("last words")
 
     words = chatting(agent(step("m"), tasks=[FunctionTask("m", change)])).take("hello")
-    assert "first words" in words
-    assert "last words" in words
+    assert " ".join(words.split()) == (
+        "you hello test first words (what was shown here is not what was said) test last words"
+    )
+
+
+def test_an_answer_of_which_the_beginning_was_streamed_goes_on_there(chatting: Any) -> None:
+    async def begin(turn: Any) -> None:
+        turn.stream("hello ")
+        turn.say("hello world")
+        turn.say("hello")
+
+    async def end(turn: Any) -> None:
+        turn.stream("hello")
+
+    tasks = [FunctionTask("m", begin), FunctionTask("n", end)]
+    lines = chatting(agent(step("m"), step("n"), tasks=tasks)).take("hello").rstrip().splitlines()
+    assert [line.rstrip() for line in lines] == ["you   hello", "test  hello", "test  hello", "      world"]
+
+
+def test_an_answer_that_was_streamed_and_never_said_is_marked(chatting: Any) -> None:
+    async def stream(turn: Any) -> None:
+        turn.stream("first words")
+
+    words = chatting(agent(step("m"), tasks=[FunctionTask("m", stream)])).take("hello")
+    assert " ".join(words.split()) == (
+        "you hello test first words (what was shown here is not what was said) test (nothing)"
+    )
 
 
 def test_an_answer_that_is_said_twice_is_printed_once_more(chatting: Any) -> None:
@@ -464,6 +544,15 @@ def test_on_a_terminal_a_withdrawn_answer_is_erased() -> None:
     assert screen(out.getvalue()) == [f"       {WITHDRAWN}"]
 
 
+def test_what_a_task_that_fails_has_said_all_the_same_stays() -> None:
+    out = io.StringIO()
+    speech = Speech(Console(file=out, width=80), "agent  ")
+    speech.hear(Token("model", "A word"))
+    speech.hear(TaskFailed("model", "task", 1, "unknown", PublicText("cut")))
+    assert speech.end() == ["A word"]
+    assert WITHDRAWN not in out.getvalue()
+
+
 # The prompt
 
 
@@ -489,16 +578,27 @@ def test_ctrl_c_clears_the_line() -> None:
     assert typed("secret\x03hello\r\x04") == ["hello", None]
 
 
-def test_what_is_typed_ahead_is_not_shown_during_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ended", [False, True])
+def test_what_is_typed_ahead_is_not_shown_during_a_turn(ended: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the turn it is shown again, also when the program is ended meanwhile."""
+
     def echoes() -> bool:
         return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
 
+    heard: list[bool] = []
+    before = signal.signal(signal.SIGTERM, lambda *_: heard.append(echoes()))
     master, terminal = os.openpty()
-    with os.fdopen(terminal) as stdin, os.fdopen(master):
-        monkeypatch.setattr(sys, "stdin", stdin)
-        with unechoed(typed=True):
-            assert not echoes()
-        assert echoes()
+    try:
+        with os.fdopen(terminal) as stdin, os.fdopen(master):
+            monkeypatch.setattr(sys, "stdin", stdin)
+            with unechoed():
+                assert not echoes()
+                if ended:
+                    signal.raise_signal(signal.SIGTERM)
+            assert echoes()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert heard == [True] * ended
 
 
 def test_what_was_typed_is_remembered_for_the_arrow_keys_and_nowhere_else() -> None:

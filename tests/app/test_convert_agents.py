@@ -4,10 +4,12 @@ import json
 import os
 import shutil
 import zipfile
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
+import corpus
 from doors import QUESTION, ROOT, WEATHER, Ended, copy_of_weather, edit, refused, turnout, write
 from turnout.app import open_agent
 from turnout.app.remaking import comparable
@@ -16,28 +18,12 @@ from turnout.grammar.program import READERS
 from turnout.rules.agents import AgentDefinition
 from turnout.rules.folders import read_agent
 
-CORPUS = ROOT / ".." / "shared" / "corpus"
-AGENTS = [
-    "multi-purpose-2017",
-    "multi-purpose-2022",
-    "reference-agent-2026",
-    "registration-2019",
-    "tv-buddy-2019",
-    "tv-buddy-2020",
-    "tv-buddy-2022",
-    "weather-2018",
-    "weather-2022",
-    "weather-2026",
-    "samples/weather",
-]
+AGENTS = [*corpus.NAMES, "samples/weather"]
 TEXTS = sorted((ROOT / "samples").rglob("*.turnout"))
 
 
 def folder_of(name: str) -> Path:
-    folder = ROOT / name if name.startswith("samples") else CORPUS / name
-    if not folder.is_dir():
-        pytest.skip("the corpus is not beside the project")
-    return folder
+    return ROOT / name if name.startswith("samples") else corpus.folder(name)
 
 
 def converted(agent: Path, to: str, out: Path, *more: str) -> Path:
@@ -219,11 +205,12 @@ def test_a_text_in_the_agents_folder_becomes_a_file_for_each_use_of_it(tmp_path:
     assert files(converted(agent, "text", tmp_path / "text"))["all.turnout"] == text.encode()
 
 
-def test_two_files_that_want_one_name_are_told_apart(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", list(permutations(("x.behavior.json", "x.rules.json", "x.json"))))
+def test_files_that_want_one_name_are_told_apart(names: tuple[str, ...], tmp_path: Path) -> None:
     rules = {"behaviorGroups": [{"rules": [{"name": "A"}]}]}
     steps = []
     (tmp_path / "old").mkdir()
-    for name in ("x.behavior.json", "x.rules.json", "x.json"):
+    for name in names:
         write(tmp_path / "old" / name, rules)
         steps.append({"type": "eddi://ai.labs.behavior", "config": {"uri": name}})
     write(tmp_path / "old" / "a.agent.json", {"workflows": ["a.workflow.json"]})

@@ -1,30 +1,21 @@
 """Agents that nobody here wrote: they load, their generations say the same, and their failures are answered."""
 
-import asyncio
-import json
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+import corpus
+from servers import Respond, Server, closed_port, hang, reply
 from turnout.engine.agents import Agent
 from turnout.engine.turns import Turn
-from turnout.rules.agent_files import suffix
-from turnout.rules.agents import AgentDefinition, Policy
+from turnout.rules.agents import AgentDefinition, Policy, RulesSettings
 from turnout.rules.calls import AfterCall, HttpCall, HttpCallsFile
 from turnout.rules.folders import read_agent
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
-FOLDERS = sorted(folder for folder in CORPUS.glob("*-20*") if folder.is_dir())
-NAMES = [folder.name for folder in FOLDERS] or ["none"]
 CALLING = ["weather-2018", "weather-2022", "weather-2026", "tv-buddy-2019", "tv-buddy-2020", "tv-buddy-2022"]
 WITHOUT_PAUSE = AfterCall.model_validate({"retryApiCallInstruction": {"exponentialBackoffDelayInMillis": 0}})
-
-Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 SAID = {
     "weather": """hello|weather|Vienna|what is the weather|Vienna|Vienna|whats the weather?|Vienna|WEATHER|Vienna|
@@ -48,12 +39,6 @@ def inputs(name: str) -> list[str]:
     return [text.strip() for text in SAID[name.rpartition("-")[0]].split("|")]
 
 
-def definition(name: str) -> AgentDefinition:
-    if not (CORPUS / name).is_dir():
-        pytest.skip("the corpus is not beside the project")
-    return read_agent(CORPUS / name)
-
-
 def reaching(agent: AgentDefinition, url: str, timeout_ms: int = 5000) -> AgentDefinition:
     """The agent with all its calls going to one server, without pauses before a retry."""
 
@@ -72,68 +57,26 @@ def reaching(agent: AgentDefinition, url: str, timeout_ms: int = 5000) -> AgentD
     return replace(agent, steps=tuple(steps))
 
 
-@asynccontextmanager
-async def serving(answer: Answer | None) -> AsyncIterator[str]:
-    """A server on loopback that reads a request and leaves the answer to `answer`; without one, nothing listens."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        assert answer is not None
-        try:
-            await reader.readuntil(b"\r\n\r\n")
-            await answer(reader, writer)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the client has left
-        finally:
-            writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    if answer is None:
-        server.close()
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.close()
-
-
-def sending(status: str, body: bytes, length: int | None = None) -> Answer:
-    async def send(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length or len(body)}\r\n"
-        writer.write(f"{head}connection: close\r\n\r\n".encode() + body)
-        await writer.drain()
-
-    return send
-
-
-async def silence(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
-    await reader.read()
-
-
-FAULTS: dict[str, Answer | None] = {
+FAULTS: dict[str, Respond | None] = {
     "refused": None,
-    "no answer in time": silence,
-    "status 503": sending("503 Service Unavailable", b'{"error": {"message": "overloaded"}}'),
-    "broken JSON": sending("200 OK", b'{"results": ['),
-    "cut off": sending("200 OK", b'{"results"', length=1000),
+    "no answer in time": hang,
+    "status 503": reply(503, {"error": {"message": "overloaded"}}),
+    "broken JSON": reply(body='{"results": ['),
+    "cut off": reply(body='{"results"', Content_Length="1000"),
 }
 
 
-def talked(agent: AgentDefinition, said: list[str], answer: Answer | None, *, timeout_ms: int = 5000) -> list[Turn]:
+def talked(agent: AgentDefinition, said: list[str], url: str, *, timeout_ms: int = 5000) -> list[Turn]:
     """The turns, opening ones included; where a conversation ends, another one begins."""
-
-    async def talk() -> list[Turn]:
-        async with serving(answer) as url:
-            made = Agent(reaching(agent, url, timeout_ms))
-            chance = random.Random(7)
-            turns: list[Turn] = []
-            for text in said:
-                if not turns or turns[-1].state == "ENDED":
-                    conversation = made.conversation(chance=chance)
-                    turns.append(await conversation.start())
-                turns.append(await conversation.say(text))
-            return turns
-
-    return asyncio.run(talk())
+    made = Agent(reaching(agent, url, timeout_ms))
+    chance = random.Random(7)
+    turns: list[Turn] = []
+    for text in said:
+        if not turns or turns[-1].state == "ENDED":
+            conversation = made.conversation(chance=chance)
+            turns.append(conversation.start_sync())
+        turns.append(conversation.say_sync(text))
+    return turns
 
 
 def told(turn: Turn) -> dict[str, Any]:
@@ -148,23 +91,20 @@ def told(turn: Turn) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_file_is_loaded_or_told(name: str) -> None:
-    agent = definition(name)
-    files = {file.as_posix() for file in (CORPUS / name).rglob("*.json")}
-    read = {source.file for source in agent.sources}
-    assert files - read == {note.file for note in agent.notes if note.code == "A007"}
-    assert all(note.line and note.column for note in agent.notes if note.code != "A007")
+@pytest.mark.parametrize("name", corpus.NAMES)
+def test_every_file_is_loaded(name: str) -> None:
+    folder = corpus.folder(name)
+    agent = read_agent(folder)
+    assert {source.file for source in agent.sources} == {file.as_posix() for file in folder.rglob("*.json")}
+    assert all(note.line and note.column for note in agent.notes)
     assert all(step.settings is not None for step in agent.steps)
-    assert not {suffix(Path(file)) for file in files - read} - {"descriptor"}  # type: ignore[arg-type]  # a pure path
+    assert any(isinstance(step.settings, RulesSettings) for step in agent.steps)
 
 
 def test_a_file_that_is_no_json_gives_one_error_with_its_place() -> None:
-    if not CORPUS.is_dir():
-        pytest.skip("the corpus is not beside the project")
     from turnout.app.check import checked
 
-    (problem,) = checked(CORPUS / "broken" / "httpcalls-control-character.json").problems
+    (problem,) = checked(corpus.folder("broken") / "httpcalls-control-character.json").problems
     assert (problem.severity, problem.line > 1, problem.column > 0) == ("error", True, True)
 
 
@@ -178,34 +118,36 @@ def test_a_file_that_is_no_json_gives_one_error_with_its_place() -> None:
         ("multi-purpose-2017", "multi-purpose-2022"),
     ],
 )
-def test_the_generations_of_an_agent_have_equal_turns(older: str, newer: str) -> None:
+def test_the_generations_of_an_agent_have_equal_turns(server: Server, older: str, newer: str) -> None:
     said = inputs(older)
     assert len(said) == 20
-    answer = sending("200 OK", json.dumps(SHOWS).encode())
-    turns = [[told(turn) for turn in talked(definition(name), said, answer)] for name in (older, newer)]
+    server.answer(reply(body=SHOWS))
+    agents = [read_agent(corpus.folder(name)) for name in (older, newer)]
+    turns = [[told(turn) for turn in talked(agent, said, server.url)] for agent in agents]
     assert turns[0] == turns[1]
     assert sum(bool(turn["output"]) for turn in turns[0]) > 5
 
 
-def test_what_a_server_answers_is_said_and_is_no_template() -> None:
-    answer = sending("200 OK", json.dumps(SHOWS).encode())
-    turns = talked(definition("weather-2026"), ["weather", "Vienna"], answer)
+def test_what_a_server_answers_is_said_and_is_no_template(server: Server) -> None:
+    server.answer(reply(body=SHOWS))
+    turns = talked(read_agent(corpus.folder("weather-2026")), ["weather", "Vienna"], server.url)
     assert turns[-1].texts == ["The current weather situation of Vienna is clear sky at 12.5 °C"]
-    turns = talked(definition("tv-buddy-2019"), ["Search by show title!", "Dark"], answer)
+    turns = talked(read_agent(corpus.folder("tv-buddy-2019")), ["Search by show title!", "Dark"], server.url)
     assert "{properties.x}" in " ".join(turns[-1].texts)
-
-
-def faulty(name: str, fault: str, mode: Any) -> list[Turn]:
-    policy = Policy(enabled=True, continue_on_failure=True, on_failure=mode)
-    agent = replace(definition(name), policy=policy)
-    return talked(agent, inputs(name), FAULTS[fault], timeout_ms=100)
 
 
 @pytest.mark.parametrize("mode", ["digest", "keep_all", "exclude_all"])
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("name", CALLING)
-def test_with_every_call_failing_each_turn_ends_and_tells_what_it_may(name: str, fault: str, mode: Any) -> None:
-    turns = faulty(name, fault, mode)
+def test_with_every_call_failing_each_turn_ends_and_tells_what_it_may(
+    server: Server, name: str, fault: str, mode: Any
+) -> None:
+    policy = Policy(enabled=True, continue_on_failure=True, on_failure=mode)
+    agent = replace(read_agent(corpus.folder(name)), policy=policy)
+    answer = FAULTS[fault]
+    server.answer(answer or reply())
+    url = server.url if answer else closed_port()
+    turns = talked(agent, inputs(name), url, timeout_ms=100 if answer is hang else 5000)
     failed = [turn for turn in turns if any(outcome.status == "failed" for outcome in turn.outcomes)]
     assert failed
     assert {turn.state for turn in turns} <= {"READY", "ENDED"}

@@ -6,13 +6,14 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from building import CONTINUE, agent, output, parser, rules
-from calling import Handler, Server, call, calls_step, closed_port, reply, serving, settings
+from building import ASK, CONTINUE, LENIENT, SORRY, TEMPLATING, Pauses, agent, output, parser
+from calling import call, calls_step, settings
+from servers import Handler, Seen, Server, closed_port, hang, reply
 from turnout.engine.conversation import Conversation
 from turnout.engine.journal import Journal
 from turnout.engine.records import dump
@@ -20,21 +21,10 @@ from turnout.engine.tasks import FunctionTask
 from turnout.engine.tasks.building import MOST_ITEMS
 from turnout.engine.tasks.httpcalls import HttpCallsTask
 from turnout.engine.turns import Turn
-from turnout.rules.agents import Policy, StepDefinition, TemplatingSettings
+from turnout.rules.agents import Policy, StepDefinition
 from turnout.rules.values import JSON
 
-ASK = rules([{"name": "ask", "actions": ["ask"]}])
-SORRY = output(task_failed_ai__labs__httpcalls="Sorry.")
-TEMPLATING = StepDefinition(task="ai.labs.templating", settings=TemplatingSettings())
-LENIENT = Policy()
 CANARY = "canary" + "-4711-bird"
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("NO_PROXY", "*")  # whatever the machine has set
-    with serving() as served:
-        yield served
 
 
 def conversation(url: str, *calls: dict[str, Any], policy: Policy = CONTINUE) -> Conversation:
@@ -59,13 +49,9 @@ def stored(made: Conversation) -> dict[str, JSON]:
 
 def pausing(url: str, *calls: dict[str, Any]) -> tuple[Conversation, list[float]]:
     """A conversation whose calls pause as they say, and the pauses that they wanted, in seconds."""
-    pauses: list[float] = []
-
-    async def pause(seconds: float) -> None:
-        pauses.append(seconds)
-
-    task = HttpCallsTask(settings(url, *calls), strict=True, sleep=pause)
-    return agent(ASK, StepDefinition(task=task.id), SORRY, tasks=[task]).conversation(), pauses
+    pauses = Pauses()
+    task = HttpCallsTask(settings(url, *calls), strict=True, sleep=pauses)
+    return agent(ASK, StepDefinition(task=task.id), SORRY, tasks=[task]).conversation(), pauses.made
 
 
 # Before a request
@@ -442,9 +428,9 @@ def test_a_server_that_answers_with_what_it_was_sent_gives_no_secret_away(
     caplog.set_level(logging.DEBUG)
     parts = {name: f"{name}-{CANARY}" for name in ("secret", "header", "query", "user")}
 
-    def echo(handler: Handler) -> None:
-        sent = f"{handler.path} {handler.headers['X-Api-Key']} {handler.headers['X-Plain']} {parts['user']}"
-        reply(status, json.dumps({"message": f"{sent} {json.dumps(sent)}"}), Location=handler.path)(handler)
+    def echo(handler: Handler, seen: Seen) -> None:
+        sent = f"{seen.path} {seen.headers['X-Api-Key']} {seen.headers['X-Plain']} {parts['user']}"
+        reply(status, {"message": f"{sent} {json.dumps(sent)}"}, Location=seen.path)(handler, seen)
 
     server.answer(echo)
     request = {
@@ -519,9 +505,9 @@ def test_a_call_that_nobody_waits_for_is_sent_and_the_turn_goes_on(server: Serve
     """The server answers only after the turn is over, and with it its event loop."""
     over = threading.Event()
 
-    def wait(handler: Handler) -> None:
+    def wait(handler: Handler, seen: Seen) -> None:
         assert over.wait(10)
-        reply(500)(handler)
+        reply(500)(handler, seen)
 
     server.answer(wait)
     request = {"method": "post", "body": "{memory.current.input}"}
@@ -568,7 +554,7 @@ def test_a_call_that_nobody_waits_for_pauses_without_holding_up_the_turn(server:
 
 
 def test_a_call_that_nobody_waits_for_ends_with_its_time_out(server: Server, caplog: pytest.LogCaptureFixture) -> None:
-    server.answer(server.hang)
+    server.answer(hang)
     task = HttpCallsTask(settings(server.url, forgotten()), strict=True, timeout=0.05)
     turn = agent(ASK, StepDefinition(task=task.id), tasks=[task]).conversation().say_sync("hi")
     finish()

@@ -121,6 +121,26 @@ def test_a_value_that_is_no_json_is_refused_where_it_is_written(value: object) -
     assert step_of(made).data == {}
 
 
+@pytest.mark.parametrize(
+    ("write", "words"),
+    [
+        (lambda made: made.offer({"value": "x"}), "the value of a quick reply is a text, not dict"),
+        (lambda made: made.offer(None, 5), "the value of a quick reply is a text, not NoneType"),
+        (lambda made: made.offer("x", 5), "what a quick reply means is a text, not int"),
+        (lambda made: made.offer(" \n"), "the value of a quick reply is blank"),
+        (lambda made: made.stream(None), "a piece of an answer is a text, not NoneType"),
+        (lambda made: made.stream({"text": "x"}), "a piece of an answer is a text, not dict"),
+        (lambda made: made.add_actions(None), "a name or an expression is a text, not NoneType"),
+    ],
+)
+def test_what_is_no_text_is_refused_by_what_it_was_to_be(write: Any, words: str) -> None:
+    made = journal()
+    with pytest.raises(ValueError, match=words):
+        write(made)
+    commit(made)
+    assert step_of(made).output == {}
+
+
 def test_conversation_output_with_a_way_of_its_own_is_not_written_past_it() -> None:
     for key in ("actions", "output", "quickReplies", "taskErrors", "input", "expressions", "context"):
         with pytest.raises(ValueError, match="a way of its own"):

@@ -11,7 +11,8 @@ from building import agent
 from turnout.engine.conversation import Conversation
 from turnout.engine.journal import Journal, render
 from turnout.engine.tasks import FunctionTask
-from turnout.engine.tasks.corrections import MOST_WORDS
+from turnout.engine.tasks.corrections import MOST_WORDS, Corrector
+from turnout.engine.tasks.corrections import SECONDS as CORRECTING
 from turnout.engine.tasks.recognition import SECONDS, Recognizer
 from turnout.rules.agents import ParserSettings, StepDefinition
 from turnout.rules.dictionaries import KINDS, Correction, CorrectionConfig, Dictionary, Kind, Phrase, RegEx, Word
@@ -235,9 +236,18 @@ def test_all_patterns_of_one_input_share_their_time() -> None:
     meaning = recognizer.one_input()
     assert meaning("b") == "y"
     assert [meaning("b") for _ in range(100)] == ["y"] * 100  # the same piece is asked about once
-    with pytest.raises(TimeoutError, match="at number 1 of dictionary 1"):
+    with pytest.raises(TimeoutError, match="at number 2 of dictionary 1"):
         meaning("c")
     assert recognizer.one_input()("b") == "y"
+
+
+def test_a_match_counts_even_if_the_time_is_used_up_with_it() -> None:
+    ticks = iter(range(1000))
+    recognizer = Recognizer([dictionary(patterns={"a": "x"})], clock=lambda: next(ticks) * SECONDS * 2)
+    meaning = recognizer.one_input()
+    assert meaning("a") == "x"
+    with pytest.raises(TimeoutError):
+        meaning("b")
 
 
 @pytest.mark.parametrize(
@@ -326,6 +336,28 @@ def test_only_so_many_words_of_one_input_are_corrected() -> None:
     made = conversation(KNOWN, distance=2)
     assert expressions(made, f"{wrong} {wrong} wether").endswith("trigger(weather)")
     assert expressions(made, f"{wrong} more wether").endswith("unknown(wether)")
+
+
+@pytest.mark.parametrize("word", ["こんにちは世界", "สวัสดีครับโลก", "你好世界朋友"])
+def test_a_word_of_a_script_without_blanks_is_not_corrected(word: str) -> None:
+    """It may be a sentence, of which an edit would eat a word."""
+    assert expressions(conversation(dictionary({word[:-2]: "greeting"}), distance=2), word) == f"unknown({word})"
+
+
+def test_all_corrections_of_one_input_share_their_time() -> None:
+    ticks = iter(range(1000))
+    corrector = Corrector(["weather", "cold"], 2, clock=lambda: next(ticks) * CORRECTING / 3.5)
+    assert corrector.corrected(["wether", "clod"], ()) == ("weather", "clod")
+    assert corrector.corrected(["clod"], ()) == ("cold",)
+
+
+def test_an_address_of_mail_has_at_most_254_characters() -> None:
+    name = "a" * 64
+    fits = f"{name}@{'b' * 63}.{'c' * 63}.{'d' * 57}.com"
+    assert len(fits) == 254
+    assert expressions(conversation("email"), fits) == f"email({fits})"
+    assert expressions(conversation("email"), f"a{fits}").startswith("unknown")
+    assert expressions(conversation("email"), "a@" + "a." * 250_000).startswith("unknown")
 
 
 NAMES = ("unknown", "integer", "decimal", "ordinal_number", "email", "time", "punctuation")

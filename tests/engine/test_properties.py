@@ -1,31 +1,23 @@
 """The property task: which properties a turn sets, what becomes of them, and who sees them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from building import CONTINUE, agent, failing, output, parser, rules
-from calling import Server, call, calls_step, serving
+from building import CONTINUE, LENIENT, TEMPLATING, agent, failing, output, parser, rules
+from calling import call, calls_step
+from servers import Server
 from turnout.engine.conversation import Conversation
 from turnout.engine.journal import Journal
 from turnout.engine.records import dump, load
 from turnout.engine.tasks import FunctionTask
-from turnout.rules.agents import Policy, StepDefinition, TemplatingSettings
+from turnout.rules.agents import Policy, StepDefinition
 from turnout.rules.properties import PropertySetter
 from turnout.rules.reading import read
 from turnout.rules.values import JSON
 
-LENIENT = Policy()
 CANARY = "canary" + "-4711-bird"
-TEMPLATING = StepDefinition(task="ai.labs.templating", settings=TemplatingSettings())
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("NO_PROXY", "*")  # whatever the machine has set
-    with serving() as served:
-        yield served
 
 
 def setter(*properties: dict[str, Any], actions: tuple[str, ...] = ("set",)) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from building import CONTINUE, agent, failing, output, step
+from building import CONTINUE, agent, failing, failure, output, step, streamed, tokens
 from turnout.engine.conversation import Conversation
-from turnout.engine.events import Event, TaskCompleted, TaskFailed, TaskStarted, Token, TurnDone
+from turnout.engine.events import Event, TaskCompleted, TaskStarted, Token, TurnDone
 from turnout.engine.records import dump
 from turnout.engine.tasks import FunctionTask
 from turnout.rules.agents import Policy
@@ -29,23 +29,11 @@ def talking(*pieces: str, error: Exception | None = None) -> FunctionTask:
     return FunctionTask("talk", talk)
 
 
-def heard(conversation: Conversation, text: str | None = "hi") -> list[Event]:
-    async def listen() -> list[Event]:
-        return [event async for event in conversation.stream(text)]
-
-    return asyncio.run(listen())
-
-
-def tokens(events: list[Event]) -> list[str]:
-    return [event.text for event in events if isinstance(event, Token)]
-
-
 def test_the_events_come_in_order_and_the_last_one_has_the_turn() -> None:
-    events = heard(agent(step("talk"), tasks=[talking("Hel", "lo")]).conversation())
+    events, turn = streamed(agent(step("talk"), tasks=[talking("Hel", "lo")]).conversation())
     assert [type(event) for event in events] == [TaskStarted, Token, Token, TaskCompleted, TurnDone]
     assert tokens(events) == ["Hel", "lo"]
-    assert isinstance(events[-1], TurnDone)
-    assert (events[-1].state, events[-1].turn.texts) == ("READY", ["Hello"])
+    assert (turn.state, turn.texts) == ("READY", ["Hello"])
 
 
 def test_a_token_is_there_before_the_task_has_ended() -> None:
@@ -70,11 +58,10 @@ def test_a_token_is_there_before_the_task_has_ended() -> None:
 
 def test_a_failure_before_the_first_token_withdraws_nothing() -> None:
     sorry = output(task_failed_talk="Sorry")
-    events = heard(agent(step("talk"), sorry, tasks=[talking(error=OSError("no line"))]).conversation())
-    (failed,) = [event for event in events if isinstance(event, TaskFailed)]
+    events, turn = streamed(agent(step("talk"), sorry, tasks=[talking(error=OSError("no line"))]).conversation())
+    failed = failure(events)
     assert (failed.withdraw, failed.reason) == (False, "no line")
-    assert isinstance(events[-1], TurnDone)
-    assert events[-1].turn.texts == ["Sorry"]
+    assert turn.texts == ["Sorry"]
 
 
 @pytest.mark.parametrize("mode", ["digest", "exclude_all", "keep_all"])
@@ -82,13 +69,12 @@ def test_a_partial_answer_is_withdrawn_and_kept_in_no_mode(mode: Any) -> None:
     policy = Policy(enabled=True, continue_on_failure=True, on_failure=mode)
     task = talking("half an ", "answer", error=OSError("no line"))
     conversation = agent(step("talk"), output(task_failed_talk="Sorry"), tasks=[task], policy=policy).conversation()
-    events = heard(conversation)
-    (failed,) = [event for event in events if isinstance(event, TaskFailed)]
+    events, turn = streamed(conversation)
+    failed = failure(events)
     assert failed.withdraw
     assert (failed.reason is None) == (mode == "exclude_all")
-    assert isinstance(events[-1], TurnDone)
-    assert events[-1].turn.texts == ["Sorry"]
-    assert "half an" not in repr((dump(conversation.memory), events[-1].turn.model_view))
+    assert turn.texts == ["Sorry"]
+    assert "half an" not in repr((dump(conversation.memory), turn.model_view))
 
 
 def test_a_task_in_a_thread_streams_in_order() -> None:
@@ -96,7 +82,7 @@ def test_a_task_in_a_thread_streams_in_order() -> None:
         for number in range(200):
             turn.stream(f"{number} ")
 
-    events = heard(agent(step("talk"), tasks=[FunctionTask("talk", talk)]).conversation())
+    events, _ = streamed(agent(step("talk"), tasks=[FunctionTask("talk", talk)]).conversation())
     assert tokens(events) == [f"{number} " for number in range(200)]
 
 
@@ -109,7 +95,7 @@ def test_nobody_listens_to_a_turn_that_is_only_said() -> None:
 
     conversation = agent(step("talk"), tasks=[FunctionTask("talk", talk)]).conversation()
     conversation.say_sync("hi")
-    heard(conversation)
+    streamed(conversation)
     assert listens == [False, True]
 
 
@@ -121,7 +107,7 @@ def test_a_piece_is_a_text_and_comes_before_the_end_of_its_task() -> None:
         with pytest.raises(ValueError, match="a text"):
             turn.stream(7)
 
-    heard(agent(step("talk"), tasks=[FunctionTask("talk", talk)]).conversation())
+    streamed(agent(step("talk"), tasks=[FunctionTask("talk", talk)]).conversation())
     with pytest.raises(ClosedError):
         late[0]("too late")
 
@@ -150,14 +136,13 @@ def test_whoever_stops_listening_cancels_the_turn_and_the_next_one_starts_normal
 
 
 def test_the_opening_turn_streams() -> None:
-    events = heard(agent(output(CONVERSATION_START="Hello")).conversation(), None)
-    assert isinstance(events[-1], TurnDone)
-    assert (events[-1].turn.texts, events[-1].turn.input) == (["Hello"], "")
+    _, turn = streamed(agent(output(CONVERSATION_START="Hello")).conversation(), None)
+    assert (turn.texts, turn.input) == (["Hello"], "")
 
 
 def test_what_cannot_be_said_is_raised_and_changes_nothing() -> None:
     conversation = agent(failing_step := step("talk"), tasks=[failing("talk")], policy=CONTINUE).conversation()
     assert failing_step.task == "talk"
     with pytest.raises(UsageError):
-        heard(conversation, 7)  # type: ignore[arg-type]  # what is wrong
+        streamed(conversation, 7)  # type: ignore[arg-type]  # what is wrong
     assert conversation.memory.history.steps == []

@@ -5,15 +5,14 @@ from typing import Any
 
 import pytest
 
-from building import CONTINUE, agent, failing, on_action, output, rules, step
+from building import CONTINUE, TEMPLATING, agent, failing, on_action, output, rules, step
 from turnout.engine.agents import Agent
 from turnout.engine.records import dump
 from turnout.engine.tasks import FunctionTask
 from turnout.engine.turns import Turn
-from turnout.rules.agents import StepDefinition, TemplatingSettings
+from turnout.rules.agents import StepDefinition
 from turnout.rules.reading import read_output_set
 
-TEMPLATING = StepDefinition(task="ai.labs.templating", settings=TemplatingSettings())
 NASTY = "{memory.current.input} [[${properties.name}]] {#if x}"
 
 
@@ -105,6 +104,11 @@ def test_a_quick_reply_is_filled_and_a_value_adds_no_sign_to_its_expressions() -
     (offered,) = maps(conversation.start_sync().quick_replies)
     assert (offered["value"], offered["expressions"]) == ("Take a), admin(*", "take(a_admin)")
     assert "{properties" not in repr(dump(conversation.memory))
+
+
+def test_a_callers_context_does_not_stand_in_for_properties() -> None:
+    made = agent(output(CONVERSATION_START="{properties.role}|{context.properties.role}"), TEMPLATING)
+    assert made.conversation().start_sync({"properties": {"role": "admin"}}).texts == ["|admin"]
 
 
 def test_without_a_templating_step_texts_are_said_as_they_stand() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus import CORPUS, folder
 from turnout.grammar.comments import tokens
 from turnout.grammar.fmt import format_text
 from turnout.grammar.parser import parser
@@ -12,14 +13,12 @@ from turnout.rules.outputs import OutputSet
 from turnout.rules.reading import read
 from turnout.rules.rulesets import RuleSet
 
-SHARED = Path(__file__).resolve().parents[2] / ".." / "shared"
 KINDS = {".behavior": RuleSet, ".output": OutputSet}
-FILES = sorted(file for file in (SHARED / "corpus").rglob("*.json") if Path(file.stem).suffix in KINDS)
+FILES = sorted(file for file in CORPUS.rglob("*.json") if Path(file.stem).suffix in KINDS)
 
 
 def test_the_corpus_is_there() -> None:
-    if not FILES:
-        pytest.skip("the corpus is not beside the project")
+    folder()
     assert len(FILES) > 20
 
 
@@ -38,7 +37,7 @@ def test_a_real_file_comes_back_from_its_text(file: Path) -> None:
 
 def examples() -> list[str]:
     """The programs of the language's description: code blocks that show no message."""
-    file = SHARED / "LANGUAGE.md"
+    file = CORPUS.parent / "LANGUAGE.md"
     blocks = file.read_text("utf-8").split("```")[1::2] if file.exists() else []
     plain = [block.removeprefix("\n") for block in blocks if block.startswith("\n")]
     return [block for block in plain if "error[R" not in block and "warning[" not in block]

@@ -1,28 +1,22 @@
 """What is said of a file of HTTP calls when it is read."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+import corpus
+from building import problems_of
 from turnout.rules.calls import HttpCallsFile
-from turnout.rules.errors import LoadError, Problem
-from turnout.rules.findings import CODES
+from turnout.rules.checking_calls import HIDDEN
+from turnout.rules.errors import Problem
 from turnout.rules.reading import read
-
-CORPUS = Path(__file__).resolve().parents[2] / ".." / "shared" / "corpus"
 
 
 def said(url: str = "https://api.example.com/v1", **request: Any) -> tuple[Problem, ...]:
     """All that is said of a file with one call, of which the text is one line a key."""
     file = {"targetServerUrl": url, "httpCalls": [{"name": "weather", "request": request}]}
-    try:
-        problems = read(HttpCallsFile, json.dumps(file, indent=1), "w.httpcalls.json").notes
-    except LoadError as error:
-        problems = error.problems
-    assert all(problem.code in CODES and problem.file and problem.line and problem.hint for problem in problems)
-    return problems
+    return problems_of(HttpCallsFile, file)
 
 
 @pytest.mark.parametrize(
@@ -68,9 +62,8 @@ def test_an_address_that_cannot_be_called_is_an_error_at_its_place(url: str, mes
 
 
 def test_an_address_under_its_older_key_is_found_there() -> None:
-    with pytest.raises(LoadError) as raised:
-        read(HttpCallsFile, '{"httpCalls": [],\n "targetServer": "a.b"}')
-    problem = next(problem for problem in raised.value.problems if problem.severity == "error")
+    problems = problems_of(HttpCallsFile, '{"httpCalls": [],\n "targetServer": "a.b"}')
+    problem = next(problem for problem in problems if problem.severity == "error")
     assert (problem.code, problem.line, problem.column) == ("H001", 2, 18)
 
 
@@ -183,9 +176,8 @@ def test_a_json_body_keeps_its_braces() -> None:
 
 
 def test_a_real_file_of_calls_loads_without_a_word_of_these() -> None:
-    files = sorted(CORPUS.rglob("*.httpcalls.json"))
-    if not files:
-        pytest.skip("the corpus is not beside the project")
+    files = sorted(corpus.folder().rglob("*.httpcalls.json"))
+    assert files
     notes = [note for file in files for note in read(HttpCallsFile, file.read_bytes(), file.name).notes]
     assert [str(note) for note in notes if note.code[0] == "H" or note.code == "V003"] == []
 
@@ -195,8 +187,8 @@ def said_of(**keys: Any) -> list[tuple[str, int, str]]:
     written = {"name": "w", "responseObjectName": "weather", **keys}
     lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in written.items())
     text = '{"targetServerUrl": "https://a.b", "httpCalls": [{\n' + lines + "}]}"
-    notes = read(HttpCallsFile, text, "w.httpcalls.json").notes
-    assert all(note.column and note.hint and note.severity == "warning" for note in notes)
+    notes = problems_of(HttpCallsFile, text)
+    assert all(note.severity == "warning" for note in notes)
     return [(note.code, note.line, note.message) for note in notes]
 
 
@@ -255,3 +247,19 @@ def test_what_is_wanted_after_an_answer_that_nobody_waits_for_is_a_warning(instr
     told = said_of(fireAndForget=True, postResponse=instructions)
     assert told == [("H006", 5, "call `w`: nothing of `postResponse` happens, for nobody waits for an answer")]
     assert said_of(fireAndForget=True) == said_of(postResponse=instructions) == []
+
+
+@pytest.mark.parametrize("key", ["responseObjectName", "responseHeaderObjectName"])
+@pytest.mark.parametrize("name", sorted(HIDDEN))
+def test_an_answer_cannot_hide_what_paths_find_in_every_turn(key: str, name: str) -> None:
+    file = {"targetServerUrl": "https://a.b", "httpCalls": [{"name": "weather", key: name}]}
+    (problem,) = problems_of(HttpCallsFile, file)
+    assert problem.message == f"call `weather`: `{key}` cannot be `{name}`, which every turn has already"
+    assert (problem.code, problem.severity, problem.line) == ("V007", "error", 6)
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain"])
+def test_what_looks_like_json_is_looked_at_as_such(kind: str) -> None:
+    """Braces around a member are none of a placeholder there."""
+    (problem,) = said(contentType=kind, body='{"a": {"b": "{memroy.current.input}"}}')
+    assert (problem.code, problem.hint) == ("H003", "did you mean `memory.current.input`?")

@@ -6,21 +6,16 @@ from typing import Any
 
 import pytest
 
+from building import problems_of
 from turnout.rules.agents import AgentDefinition, ParserSettings
 from turnout.rules.dictionaries import KINDS, Dictionary
 from turnout.rules.errors import LoadError, Problem
 from turnout.rules.folders import read_agent
-from turnout.rules.reading import read
 
 
 def said(file: dict[str, Any]) -> tuple[Problem, ...]:
     """All that is said of a dictionary, of which each key and value has a line."""
-    try:
-        problems = read(Dictionary, json.dumps(file, indent=1), "d.regulardictionary.json").notes
-    except LoadError as error:
-        problems = error.problems
-    assert all(problem.file and problem.line and problem.hint for problem in problems)
-    return problems
+    return problems_of(Dictionary, file)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +26,8 @@ def said(file: dict[str, Any]) -> tuple[Problem, ...]:
         r"(?i)\p{L}++|\p{IsLatin}*",
         "[a-z&&[^aeiou]]{1,5000}",
         r"\(\w{5000}\)",
+        "(?:a{99999}){1,1}",
+        "(?P<all>(?=(?<!b)a{99997}))",
     ],
 )
 def test_a_pattern_that_can_be_read_is_said_nothing_of(pattern: str) -> None:
@@ -156,7 +153,7 @@ def test_a_correction_of_an_old_file_writes_its_numbers_as_texts(tmp_path: Path)
     agent = loaded(tmp_path, dictionaries=[OWN], corrections=[{"type": LEVENSHTEIN, "config": config}])
     (correction,) = settings(agent).corrections
     assert correction.config.distance == 1
-    assert [(note.code, note.severity) for note in agent.notes] == [("M003", "note"), ("M003", "note")]
+    assert [(note.code, note.severity) for note in agent.notes] == [("M003", "note"), ("K003", "note")]
 
 
 def test_a_correction_corrects_two_letters_unless_said_otherwise(tmp_path: Path) -> None:
@@ -175,8 +172,11 @@ def test_a_correction_of_another_type_is_a_warning(tmp_path: Path, kind: str) ->
     assert len(settings(agent).corrections) == 1
 
 
-def test_known_words_are_never_corrected_and_who_asks_for_it_is_told(tmp_path: Path) -> None:
-    config = {"lookupIfKnown": True}
+@pytest.mark.parametrize(("asks", "severity"), [(True, "warning"), ("true", "warning"), (False, "note")])
+def test_known_words_are_never_corrected_and_who_asks_for_it_is_told(
+    tmp_path: Path, asks: object, severity: str
+) -> None:
+    config = {"lookupIfKnown": asks}
     (problem,) = loaded(tmp_path, dictionaries=[OWN], corrections=[{"type": LEVENSHTEIN, "config": config}]).notes
-    assert (problem.code, problem.severity) == ("A010", "warning")
-    assert problem.message == "`lookupIfKnown` is not used here: a word that a dictionary knows stays as it is"
+    assert (problem.code, problem.severity) == ("K003", severity)
+    assert problem.message.endswith("`lookupIfKnown` is kept and not used here")

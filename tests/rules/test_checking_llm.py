@@ -1,29 +1,21 @@
 """What is said of a file of models when it is read."""
 
-import json
 from typing import Any
 
 import pytest
 
-from turnout.engine.journal import _RESERVED
-from turnout.rules.checking_llm import TAKEN
-from turnout.rules.errors import LoadError, Problem
-from turnout.rules.findings import CODES
+from building import problems_of
+from turnout.rules.checking_calls import HIDDEN
+from turnout.rules.errors import Problem
 from turnout.rules.llm import LlmFile
-from turnout.rules.reading import read
+from turnout.rules.outputs import TAKEN
 
 NAMED = {"modelName": "small"}
 
 
 def said(parameters: Any = NAMED, **keys: Any) -> tuple[Problem, ...]:
     """All that is said of a file with one model, of which the text is one line a key."""
-    file = {"tasks": [{"id": "m", **keys, "parameters": parameters}]}
-    try:
-        problems = read(LlmFile, json.dumps(file, indent=1), "m.langchain.json").notes
-    except LoadError as error:
-        problems = error.problems
-    assert all(problem.code in CODES and problem.file and problem.line and problem.hint for problem in problems)
-    return problems
+    return problems_of(LlmFile, {"tasks": [{"id": "m", **keys, "parameters": parameters}]})
 
 
 def only(parameters: Any = NAMED, **keys: Any) -> Problem:
@@ -61,9 +53,7 @@ def test_a_model_without_a_name_is_an_error(parameters: dict[str, Any]) -> None:
 
 
 def test_a_model_without_parameters_has_no_name() -> None:
-    with pytest.raises(LoadError) as raised:
-        read(LlmFile, '{"tasks": [\n {"type": "openai"}]}', "m.langchain.json")
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(LlmFile, '{"tasks": [\n {"type": "openai"}]}')
     assert (problem.message, problem.line) == ("model 1: `modelName` is missing", 2)
 
 
@@ -147,14 +137,10 @@ def test_a_text_that_should_be_true_or_false_and_is_not_is_an_error(key: str, te
     assert problem.message == f"model `m`: `{key}` must be `true` or `false`, not `{text}`"
 
 
-@pytest.mark.parametrize("name", sorted(_RESERVED))
+@pytest.mark.parametrize("name", sorted(TAKEN | HIDDEN))
 def test_an_answer_cannot_take_the_name_of_what_a_turn_has_already(name: str) -> None:
     problem = only(responseObjectName=name)
     assert (problem.code, problem.severity, problem.line) == ("V007", "error", 5)
-
-
-def test_the_names_that_are_taken_are_those_that_a_journal_refuses() -> None:
-    assert TAKEN == _RESERVED
 
 
 def test_placeholders_that_go_wrong_are_warnings_everywhere() -> None:

@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from turnout.rules.agents import (
-    AgentDefinition,
     HttpCallsFile,
     ParserSettings,
     RulesSettings,
@@ -19,8 +18,6 @@ from turnout.rules.errors import LoadError, Problem
 from turnout.rules.findings import CODES
 from turnout.rules.folders import read_agent
 from turnout.rules.outputs import OutputSet
-
-CORPUS = Path(__file__).resolve().parents[2] / ".." / "shared" / "corpus"
 
 RULES = {"behaviorGroups": [{"rules": [{"name": "Greet", "actions": ["greet"]}]}]}
 OUTPUTS = {"outputSet": [{"action": "greet", "outputs": [{"valueAlternatives": [{"type": "text", "text": "Hi"}]}]}]}
@@ -156,6 +153,46 @@ def test_of_several_versions_the_one_of_the_address_is_read(tmp_path: Path) -> N
     assert step.settings.rule_set.behavior_groups
 
 
+def test_another_version_than_the_one_of_the_address_is_read_and_told(tmp_path: Path) -> None:
+    folder = exported(tmp_path)
+    address = "eddi://ai.labs.workflow/workflowstore/workflows/w1?version=7"
+    write(folder, {"a1.agent.json": {"workflows": [address]}})
+    (note,) = read_agent(folder).notes
+    assert (note.code, note.severity) == ("A019", "note")
+    assert note.message == f"`{address}` names a version that is not here, and version 1 is read"
+    assert (Path(note.file).name, note.line) == ("a1.agent.json", 3)
+
+
+def test_the_version_of_a_workflow_says_nothing_of_the_files_beside_it(tmp_path: Path) -> None:
+    folder = exported(tmp_path)
+    rules = {"type": "eddi://ai.labs.behavior", "config": {"uri": "eddi://x/rulesets/b2?version=4"}}
+    write(folder, {"w1/1/w1.workflow.json": {"workflowSteps": [rules]}})
+    assert read_agent(folder).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        ({"hello.agent.json": {}}, 1),
+        ({"hello.agent.json": {"workflows": []}}, 1),
+        ({"hello.workflow.json": {"workflowSteps": []}}, 2),
+        ({"hello.workflow.json": {"workflowSteps": [{"type": "git://x"}]}}, 2),
+    ],
+)
+def test_an_agent_without_a_step_is_warned_of(tmp_path: Path, files: dict[str, object], line: int) -> None:
+    notes = read_agent(write(agent(tmp_path), files)).notes
+    (warning,) = [note for note in notes if note.code == "A020"]
+    assert (warning.severity, Path(warning.file).name, warning.line) == ("warning", "hello.agent.json", line)
+    assert warning.message == "the agent has no step, so it never answers"
+
+
+def test_a_name_with_backslashes_is_told_the_other_slash(tmp_path: Path) -> None:
+    folder = write(agent(tmp_path), {"inner/rules.behavior.json": RULES})
+    address = "inner\\rules.behavior.json"
+    (problem,) = problems(agent(folder, [{"type": "eddi://ai.labs.behavior", "config": {"uri": address}}]))
+    assert (problem.code, problem.hint) == ("A004", "write `/` in place of `\\`")
+
+
 def test_an_id_that_fits_two_files_is_refused(tmp_path: Path) -> None:
     write(exported(tmp_path), {"w1/1/b2.rules.json": RULES})
     assert codes(tmp_path) == ["A005"]
@@ -217,6 +254,19 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     assert codes(folder) == ["A015"]
     inner = agent(tmp_path / "agent", [{"type": "eddi://ai.labs.behavior", "config": {"uri": "inner/rules.json"}}])
     assert codes(inner) == ["A004"]
+
+
+def test_a_link_that_an_address_means_by_its_id_is_told_as_such(tmp_path: Path) -> None:
+    folder = exported(tmp_path / "agent")
+    file = folder / "w1" / "1" / "b2.behavior.json"
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    (problem,) = problems(folder)
+    assert problem.code == "A015"
+    assert (
+        problem.message
+        == "`eddi://ai.labs.rules/rulestore/rulesets/b2?version=1` is a link, and links are not followed"
+    )
 
 
 @pytest.mark.parametrize("address", ["x" * 5000, "eddi://a\0b/c", "eddi://", "a\nb", "eddi://x/" + "y" * 5000, "."])
@@ -307,30 +357,6 @@ def test_a_file_without_permission_is_told(tmp_path: Path) -> None:
     folder = agent(tmp_path)
     (folder / "rules.behavior.json").chmod(0)
     assert codes(folder) == ["A001"]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "multi-purpose-2017",
-        "multi-purpose-2022",
-        "reference-agent-2026",
-        "registration-2019",
-        "tv-buddy-2019",
-        "tv-buddy-2020",
-        "tv-buddy-2022",
-        "weather-2018",
-        "weather-2022",
-        "weather-2026",
-    ],
-)
-def test_agents_that_others_wrote_load(name: str) -> None:
-    if not (CORPUS / name).is_dir():
-        pytest.skip("the corpus is not beside the project")
-    read = read_agent(CORPUS / name)
-    assert isinstance(read, AgentDefinition)
-    assert any(isinstance(step.settings, RulesSettings) for step in read.steps)
-    assert not [note for note in read.notes if note.code == "A007"]
 
 
 @given(

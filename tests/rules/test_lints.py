@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import corpus
 from turnout.grammar.program import agent_of_program, read_program
 from turnout.rules.errors import Problem
 from turnout.rules.folders import read_agent
@@ -15,7 +16,6 @@ from turnout.rules.reading import read_document
 from turnout.rules.rulesets import RuleSet
 from turnout.rules.step_types import SHORT_TASKS
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 GO = {"enabled": True, "continueOnFailure": True}
 CALLS = "ai.labs.httpcalls"
 
@@ -665,13 +665,12 @@ def test_a_formula_too_large_to_look_into_is_passed_over() -> None:
     assert isinstance(alone(rules(rule("R0", says("item(0)")), *depends)), Report)
 
 
-@pytest.mark.parametrize("folder", sorted(CORPUS.glob("*-20*")) or [None], ids=lambda folder: folder and folder.name)
-def test_of_agents_that_worked_for_years_only_unanswered_failures_are_told(folder: Path | None) -> None:
-    if folder is None:
-        pytest.skip("the corpus is not here")
+@pytest.mark.parametrize("name", corpus.NAMES)
+def test_of_agents_that_worked_for_years_only_unanswered_failures_are_told(name: str) -> None:
+    folder = corpus.folder(name)
     found: tuple[Problem, ...] = lint_agent(read_agent(folder)).problems
     # One rule of `registration-2019` emits an action that nothing in the agent waits for.
-    known = {"L031"} if folder.name == "registration-2019" else set()
+    known = {"L031"} if name == "registration-2019" else set()
     unanswered = {"L002"} if any(folder.rglob("*.httpcalls.json")) else set()
     assert {problem.code for problem in found} == known | unanswered
 

@@ -1,10 +1,10 @@
 """Documents of every age load as today's, and say what was read differently."""
 
 import json
-from pathlib import Path
 
 import pytest
 
+import corpus
 from turnout.rules.agents import AgentFile, WorkflowFile
 from turnout.rules.authored import Authored
 from turnout.rules.calls import HttpCallsFile
@@ -13,8 +13,6 @@ from turnout.rules.errors import LoadError, Problem
 from turnout.rules.folders import read_agent
 from turnout.rules.outputs import OutputSet
 from turnout.rules.reading import read, read_output_set, read_rule_set
-
-CORPUS = Path(__file__).resolve().parents[2] / ".." / "shared" / "corpus"
 
 MATCHER = {"type": "inputmatcher", "configs": {"expressions": "greeting(*)"}}
 TODAY = {"behaviorGroups": [{"rules": [{"name": "Greet", "conditions": [MATCHER]}]}]}
@@ -230,12 +228,6 @@ def test_the_data_of_the_caller_stay_as_they_are() -> None:
     assert json.dumps(document) == before
 
 
-def corpus_folder(name: str) -> Path:
-    if not (CORPUS / name).is_dir():
-        pytest.skip("the corpus is not beside the project")
-    return CORPUS / name
-
-
 @pytest.mark.parametrize(
     ("older", "newer"),
     [
@@ -246,12 +238,12 @@ def corpus_folder(name: str) -> Path:
     ],
 )
 def test_generations_of_an_agent_have_equal_rules_and_outputs(older: str, newer: str) -> None:
-    agents = [read_agent(corpus_folder(name)) for name in (older, newer)]
+    agents = [read_agent(corpus.folder(name)) for name in (older, newer)]
     steps = [[step for step in agent.steps if step.task != "ai.labs.parser"] for agent in agents]
     assert steps[0] == steps[1]
 
 
 def test_every_output_set_of_the_corpus_says_something() -> None:
-    for file in corpus_folder("registration-2019").rglob("*.output.json"):
+    for file in corpus.folder("registration-2019").rglob("*.output.json"):
         reading = read(OutputSet, file.read_bytes())
         assert all(item.value_alternatives for entry in reading.model.output_set for item in entry.outputs)

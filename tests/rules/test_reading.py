@@ -4,10 +4,10 @@ import gc
 import json
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 
+import corpus
 from building import CONDITION_TYPES
 from turnout.rules.agents import AgentFile
 from turnout.rules.errors import LoadError, Problem
@@ -16,8 +16,6 @@ from turnout.rules.parsing import parse_json
 from turnout.rules.reading import collector_paused, read, read_output_set, read_rule_set
 from turnout.rules.rulesets import RuleSet
 from turnout.rules.spelling import edits, nearest
-
-CORPUS = Path(__file__).resolve().parents[2] / ".." / "shared" / "corpus"
 
 
 def problems(reader: Callable[..., object], source: object, file: str = "") -> tuple[Problem, ...]:
@@ -69,9 +67,7 @@ def test_what_is_not_json_is_told_at_its_place(text: str, code: str, line: int, 
 
 
 def test_the_control_character_of_a_real_file_is_found() -> None:
-    file = CORPUS / "broken" / "httpcalls-control-character.json"
-    if not file.exists():
-        pytest.skip("the corpus is not beside the project")
+    file = corpus.folder("broken") / "httpcalls-control-character.json"
     problem = only(parse_json, file.read_bytes())
     assert (problem.code, problem.line, problem.column) == ("J005", 87, 709)
 
@@ -374,6 +370,14 @@ def test_a_collector_that_was_off_stays_off() -> None:
 )
 def test_edits_are_counted(left: str, right: str, count: int) -> None:
     assert edits(left, right) == edits(right, left) == count
+
+
+def test_edits_of_long_words_take_time_by_their_length() -> None:
+    """Else these would take an hour."""
+    word = "ab" * 50_000
+    assert edits(word, word[:-1] + "x", 1) == 1
+    assert edits(word, word[1:] + "ab", 4) == 3
+    assert edits(word, "b" + word, 4) == 1
 
 
 def test_the_nearest_word_is_at_most_two_edits_away() -> None:

@@ -57,6 +57,20 @@ def test_a_newer_name_of_a_task_is_noted(newer: str, task: str) -> None:
     assert (problem.code, problem.severity, problem.hint) == ("M002", "note", f"write `eddi://ai.labs.{task}`")
 
 
+def test_dictionaries_and_corrections_of_a_parser_step_are_looked_at() -> None:
+    parts = {
+        "dictionaries": [{"type": "eddi://ai.labs.parser.dictionaries.regular"}, {"type": "french"}],
+        "corrections": [{"type": "phonetic"}],
+    }
+    problems = told({"type": "eddi://ai.labs.parser", "extensions": parts})
+    assert [(problem.code, problem.severity, problem.message) for problem in problems] == [
+        ("A008", "error", "a dictionary of this type needs a file"),
+        ("A010", "warning", "the dictionary `french` is not used here"),
+        ("A010", "warning", "the correction `phonetic` is not used here"),
+    ]
+    assert told({"type": "eddi://weather", "extensions": parts}) == ()
+
+
 def test_a_typo_in_the_config_of_a_built_in_step_or_a_dictionary_is_an_error() -> None:
     problems = told(
         {"type": "eddi://ai.labs.parser", "config": {"uris": "x"}},

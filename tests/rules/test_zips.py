@@ -13,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from turnout.rules.bundles import MOST_BYTES
 from turnout.rules.errors import LoadError, Problem
 from turnout.rules.findings import CODES
 from turnout.rules.folders import read_agent
-from turnout.rules.zips import MOST_BYTES, MOST_ENTRIES
+from turnout.rules.zips import MOST_ENTRIES
 
 RULES = '{"behaviorGroups": [\n  {"rules": [{"name": "Greet", "actions": ["greet"]}]}]}'
 STEP = {"type": "eddi://ai.labs.behavior", "config": {"uri": "eddi://ai.labs.rules/rulestore/rulesets/b2?version=1"}}
@@ -146,7 +147,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     link = entry("w1/1/b2.behavior.json")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     others = [(name, content) for name, content in EXPORT.items() if name != link.filename]
-    assert only(zipped(tmp_path / "agent.zip", [*others, (link, "/etc/passwd")])).code == "A004"
+    assert only(zipped(tmp_path / "agent.zip", [*others, (link, "/etc/passwd")])).code == "A015"
     start = entry("a1.agent.json")
     start.external_attr = link.external_attr
     problem = only(zipped(tmp_path / "agent.zip", [(start, "/etc/passwd")]))

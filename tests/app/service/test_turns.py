@@ -222,7 +222,7 @@ class LosingStore(MemoryStore):
     """A store that lets somebody else in during each change."""
 
     @asynccontextmanager
-    async def hold(self, id: str) -> AsyncIterator[Any]:
+    async def hold(self, id: str, cancelled: Any = None) -> AsyncIterator[Any]:
         async with super().hold(id) as held:
             held.over = True
             yield held
@@ -237,7 +237,7 @@ def test_a_turn_whose_conversation_was_taken_over_is_not_kept_and_says_so() -> N
 class BrokenStore:
     """A store whose database is gone."""
 
-    def hold(self, _: object) -> Any:
+    def hold(self, _: object, cancelled: object = None) -> Any:
         raise ConnectionError("postgres://ann:hunter2secret@db.internal refused")
 
     async def read(self, id: str) -> Any:

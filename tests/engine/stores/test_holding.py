@@ -213,7 +213,7 @@ def test_a_ticket_that_could_not_be_given_back_keeps_nobody_waiting(database: Pl
 
     async def lose() -> None:
         async with store._database.write() as connection:
-            row = {"conversation": "c", "number": 0, "worker": store._tickets._worker, "beat": 0}
+            row = {"conversation": "c", "number": 0, "worker": store._tickets._worker, "beat": 0, "cancelled": False}
             await connection.execute(sa.insert(tables.tickets).values(**row))
 
     async def main() -> None:
@@ -222,6 +222,42 @@ def test_a_ticket_that_could_not_be_given_back_keeps_nobody_waiting(database: Pl
         await store._loop.run(lose())
         async with store.hold("busy"):
             await asyncio.wait_for(note_in(other, "x"), 10)
+
+    asyncio.run(main())
+
+
+def test_whoever_holds_is_told_of_a_cancellation_once_and_those_who_wait_are_not(place: Place) -> None:
+    store = place.open(**QUICK)
+    told: list[str] = []
+
+    async def main() -> None:
+        await add(store)
+        async with store.hold("c", lambda: told.append("holds")):
+            waiting = asyncio.ensure_future(_held(store, told))
+            await asyncio.sleep(0.05)
+            await store.cancel("c")
+            await store.cancel("c")
+        await waiting
+        await store.cancel("c")  # nobody is there
+
+    asyncio.run(main())
+    assert set(told) == {"holds"}
+
+
+async def _held(store: Store, told: list[str]) -> None:
+    async with store.hold("c", lambda: told.append("waits")):
+        pass
+
+
+def test_another_worker_is_told_of_a_cancellation_within_a_beat(database: Place) -> None:
+    holding, other = database.open(**QUICK), database.open(**QUICK)
+
+    async def main() -> None:
+        await add(holding)
+        loop, told = asyncio.get_running_loop(), asyncio.Event()
+        async with holding.hold("c", lambda: loop.call_soon_threadsafe(told.set)):
+            await other.cancel("c")
+            await asyncio.wait_for(told.wait(), 10)
 
     asyncio.run(main())
 

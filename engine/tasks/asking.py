@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from string import ascii_lowercase, ascii_uppercase
-from urllib.parse import quote
 
 from ...rules.authored import ErrorType
 from ...rules.errors import TurnoutError
@@ -13,16 +11,15 @@ from ...rules.values import JSON
 from ..classify import WINDOW
 from ..failure import message_in
 from ..redaction import MARK, redact
+from .answers import whole_characters
+from .secrets import TELLING, searched, without, without_parts
+from .servers import Sleep
 
 LONGEST_REASON = 2_000
 """Characters of what a provider says is wrong that are kept."""
 
-Sleep = Callable[[float], Awaitable[object]]
 Tell = Callable[[str], object]
 
-# So many characters of a secret in a row are never shown.
-_TELLING = 8
-_SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 _STATUSES: dict[int, ErrorType] = {408: "timeout", 429: "rate_limit", 504: "timeout"}
 _DEEPEST = 3
 _BLOCKED = frozenset({"content_filter", "content_policy_violation"})
@@ -54,7 +51,12 @@ class Question:
     trusted: bool
     body: Mapping[str, JSON] = field(repr=False)
     timeout: float
-    secrets: tuple[str, ...] = field(repr=False)
+    secrets: frozenset[str] = field(repr=False)
+
+    @property
+    def unsaid(self) -> frozenset[str]:
+        """What no answer may say: a key that is shorter may be a word, such as `ollama`."""
+        return self.secrets if len(self.key) >= TELLING else self.secrets - {self.key}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +79,12 @@ async def ask(question: Question, retry: LlmRetry, attempt: Attempt, *, sleep: S
     """The text of the model's answer, after retries; `tell` is told its pieces while it is made. Raises `LlmError`."""
     number, pause = 1, float(retry.backoff_delay_ms)
     while True:
-        told = _Told(tell, question.key) if tell is not None else None
+        told = _Told(tell, question.unsaid) if tell is not None else None
         answer = await _in_time(question, attempt, told.tell if told is not None else None)
         if isinstance(answer, str):
             if told is not None:
                 told.end()
-            return _kept(answer, question.key)
+            return str(without(question.unsaid, answer))
         # INVARIANT: once a piece was told nothing is asked again: it would be told twice.
         if number == retry.max_attempts or not answer.passes or (told is not None and told.any):
             raise _given_up(answer, question.secrets, number, streamed=told is not None)
@@ -105,20 +107,22 @@ def _given_up(trouble: Trouble, secrets: Iterable[str], attempts: int, *, stream
 
 
 class _Told:
-    """Tells the pieces of an answer without the key, and for now without what may be the beginning of it."""
+    """Tells the pieces of an answer without secrets, and for now without what may be the beginning of one."""
 
-    def __init__(self, tell: Tell, key: str) -> None:
+    def __init__(self, tell: Tell, secrets: Iterable[str]) -> None:
         self.any = False
         self._tell = tell
-        self._key = key
+        self._pattern = searched(secrets)
         self._held = ""
 
     def tell(self, piece: str) -> None:
-        text = _kept(self._held + piece, self._key)
-        most = min(len(text), len(self._key) - 1)
-        held = next((size for size in range(most, 0, -1) if text.endswith(self._key[:size])), 0)
-        self._held = text[len(text) - held :]
-        self._pass_on(text[: len(text) - held])
+        text, held = self._held + piece, None
+        if self._pattern is not None:
+            text = self._pattern.sub(MARK, text)
+            held = self._pattern.search(text, partial=True)
+        end = held.start() if held else len(text)
+        self._held = text[end:]
+        self._pass_on(text[:end])
 
     def end(self) -> None:
         self._pass_on(self._held)
@@ -127,11 +131,6 @@ class _Told:
         if text:
             self.any = True
             self._tell(text)
-
-
-def _kept(answer: str, key: str) -> str:
-    """An answer, which may repeat the key that the model's server was sent; words are no key."""
-    return answer.replace(key, MARK) if len(key) >= _TELLING else answer
 
 
 async def _in_time(question: Question, attempt: Attempt, tell: Tell | None) -> str | Trouble:
@@ -182,7 +181,11 @@ def text_in(choice: Mapping[str, object], part: str) -> str | Trouble | None:
     if isinstance(said.get("refusal"), str) and said["refusal"].strip():
         return Trouble("the model refused to answer", "content_filter")
     content = said.get("content")
-    return content if isinstance(content, str) else None
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") == "text"]
+        found = [text for text in texts if isinstance(text, str)]
+        content = "".join(found) if found else None
+    return whole_characters(content) if isinstance(content, str) else None
 
 
 def whole(answer: object) -> str | Trouble:
@@ -199,25 +202,4 @@ def whole(answer: object) -> str | Trouble:
 def _shown(reason: str, secrets: Iterable[str]) -> str:
     """What may be told of a reason."""
     # Redacted before it is cut, so that no part of a secret is left at the edge.
-    reason = reason[:WINDOW]
-    for secret in secrets:
-        for form in (secret, quote(secret, safe="")):
-            reason = _without(reason, form)
-    return redact(reason)[:LONGEST_REASON]
-
-
-def _without(text: str, secret: str) -> str:
-    """`text` with a mark in place of all that is in `secret`, 8 characters or more in a row, letter case aside."""
-    size = min(len(secret), _TELLING)
-    if not size:
-        return text
-    small, secret = text.translate(_SMALL), secret.translate(_SMALL)
-    parts = {secret[start : start + size] for start in range(len(secret) - size + 1)}
-    kept: list[str] = []
-    done = 0
-    for start in range(len(text) - size + 1):
-        if small[start : start + size] in parts:
-            if start > done or not kept:
-                kept += text[done:start], MARK
-            done = start + size
-    return "".join((*kept, text[done:]))
+    return redact(without_parts(secrets, reason[:WINDOW]))[:LONGEST_REASON]
