@@ -37,7 +37,7 @@ class TaskCompleted(NamedTuple):
 class TaskFailed(NamedTuple):
     """A task failed; `reason` is the public text, None where the policy tells the caller nothing.
 
-    With `withdraw`, pieces of its answer were told, and whoever shows them takes them back.
+    With `withdraw`, pieces were told that are not in the reply, and whoever shows them takes them back.
     """
 
     task: str

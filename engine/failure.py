@@ -224,7 +224,7 @@ def window(text: str) -> str:
     text = redact(text[:WINDOW] + "A" * _EDGE)
     edge = text[-2 * _EDGE :]
     last = max(edge.rfind(blank) for blank in " \t\n")
-    return text[: -2 * _EDGE + last] if last > 0 else text[: -2 * _EDGE]
+    return text[: len(text) - len(edge) + last] if last > 0 else text[: -2 * _EDGE]
 
 
 def _without_bodies(text: str, depth: int = 0) -> str:

@@ -25,7 +25,10 @@ class RetryInstruction(Authored):
 
 
 class HttpRequest(Authored):
-    """What is sent; `{path}` placeholders are filled in everywhere but in the method."""
+    """What is sent; `{path}` placeholders are filled in everywhere but in the method.
+
+    A body that looks like JSON is sent as `application/json` where there is no content type.
+    """
 
     path: Annotated[str, Field(repr=False)] = ""
     method: str = "get"

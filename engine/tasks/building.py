@@ -4,7 +4,6 @@ import logging
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import islice
 from typing import TypeVar
 
 from ...rules.paths import read
@@ -17,10 +16,12 @@ from .templating import filled_expressions
 
 MOST_ITEMS = 100
 """How many outputs one answer adds at most, and how many quick replies."""
+MOST_CHARACTERS = 2_000_000
+"""Characters of the outputs that one answer adds at most, and of the quick replies: as many as an answer has bytes."""
 
 _ADDRESSED = ("image", "agentFace")
 _Instruction = TypeVar("_Instruction", PropertyAfterCall, OutputInstruction, QuickReplyInstruction)
-_Item = TypeVar("_Item")
+_Item = TypeVar("_Item", dict[str, JSON], tuple[str, str])
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ def carry_out(
     """Set the properties, then say and offer what is wanted after an answer of `status`; None: after any.
 
     `look_up` finds what may be kept of the answer, `secret` all of it, for properties of scope `secret` alone. An
-    output or a quick reply without any text is left out, and so is what is more than `MOST_ITEMS`.
+    output or a quick reply without any text is left out, and so is what is more than `MOST_ITEMS` or `MOST_CHARACTERS`.
     """
     # INVARIANT: what a server sent is filled in as text. It adds no item, and no sign to an expression, and is said
     # as it stands: what is built is no template.
@@ -52,9 +53,14 @@ def due(instructions: Iterable[_Instruction], status: int | None) -> Iterator[_I
 
 
 def _first(turn: Journal, items: Iterator[_Item]) -> Iterator[_Item]:
-    yield from islice(items, MOST_ITEMS)
-    if next(items, None) is not None:
-        _log.warning("task %s: of what is built from an answer, only the first %d are taken", turn.task, MOST_ITEMS)
+    left = MOST_CHARACTERS
+    for taken, item in enumerate(items):
+        parts = item.values() if isinstance(item, dict) else item
+        left -= sum([len(part) for part in parts if isinstance(part, str)])
+        if taken == MOST_ITEMS or left < 0:
+            _log.warning("task %s: of what is built from an answer, only the first %d are taken", turn.task, taken)
+            return
+        yield item
 
 
 def _outputs(instructions: Iterable[OutputInstruction], look_up: LookUp) -> Iterator[dict[str, JSON]]:

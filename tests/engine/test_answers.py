@@ -85,6 +85,15 @@ def test_a_large_answer_is_copied_once(server: Server, monkeypatch: pytest.Monke
     assert (stored["weather"], copied) == ({"items": [1, 2]}, [1])
 
 
+@pytest.mark.parametrize("build", ["outputBuildInstructions", "qrBuildInstructions"])
+def test_what_is_built_of_an_answer_is_no_larger_than_the_largest_answer(server: Server, build: str) -> None:
+    server.answer(reply(body={"items": list(range(100)), "text": "x" * 700_000}))
+    over = {"pathToTargetArray": "weather.items", "iterationObjectName": "i"}
+    texts = {"outputValue": "{i} {weather.text}", "quickReplyValue": "{i}", "quickReplyExpressions": "{weather.text}"}
+    turn, _ = asked(server, call(postResponse={build: [over | texts]}))
+    assert len(turn.output if build[0] == "o" else turn.quick_replies) == 2
+
+
 def test_the_edge_of_what_is_looked_at_of_a_refusal_shows_no_half_of_a_secret(server: Server) -> None:
     key = "sk-" + "abcdefghij" * 80
     server.answer(reply(400, " ".join([key] * 100), "text/plain"))
