@@ -51,7 +51,10 @@ class Stored(Sequence[T]):
             start, stop, stride = index.indices(len(self))
             if start == 0 and stride == 1:
                 older = min(self._older, stop)
-                return Stored(self._read, older, self._recent[: stop - older])
+                made = Stored(self._read, older, self._recent[: stop - older])
+                # What was read goes along: whoever takes back step after step slices each time.
+                made._chunk, made._chunk_from = self._chunk, self._chunk_from
+                return made
             return [self[number] for number in range(start, stop, stride)]
         number = index + len(self) if index < 0 else index
         if not 0 <= number < len(self):

@@ -1,6 +1,7 @@
 """Settings for all tests, and the server that many of them ask."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,12 @@ from servers import Server, serving
 # examples in each run under CI.
 settings.register_profile("turnout", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("turnout")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _interruptible() -> None:
+    """Tests raise interrupts; a process that was started in the background ignores them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Annotated, Any, Literal
@@ -16,7 +17,7 @@ from ...engine.events import Event
 from ...engine.steps import State, Step
 from ...engine.stores import Head
 from ...engine.turns import Turn
-from ...rules.errors import UsageError
+from ...rules.errors import ClosedError, UsageError
 from . import bodies
 from .access import Caller, caller
 from .faults import Refusal
@@ -214,6 +215,8 @@ async def rerun(
 
     async def again(conversation: Conversation) -> Turn:
         step = conversation.memory.history.last
+        if step is not None and step.state == "ENDED" and not step.outcomes:  # it was no turn that ended it
+            raise ClosedError("the conversation has ended")
         if step is None or not conversation.undo():
             raise Refusal(409, "nothing_to_rerun", "there is no turn that could be run again")
         context = {**step.context, **({"lang": language} if language else {})}
@@ -267,10 +270,11 @@ async def cancel(id: ConversationId, here: Here, known: Known, view: Wanted) -> 
     """Interrupt the turn that runs, in whichever worker; where none runs, nothing changes."""
     await here.turns.read(id, known)
     await here.store.cancel(id)
-    async with here.store.hold(id):  # until the turn has ended
-        pass
+    with suppress(TimeoutError):
+        async with asyncio.timeout(here.settings.patience), here.store.hold(id):
+            pass  # the turn has ended, and those that waited for it before this request
     head, memory, state = await here.turns.read(id, known)
-    return json_response(snapshot(head, memory, state, view))
+    return json_response(await asyncio.to_thread(snapshot, head, memory, state, view))
 
 
 async def _changed(wish: Wish, view: View, work: Work, fails: Sequence[str] = ()) -> Response:

@@ -146,7 +146,7 @@ class Turns:
             finally:
                 change.turning = False
             change.saving = True
-            shown = asked.shown(held.head, memory, _state(memory))
+            shown = await asyncio.to_thread(asked.shown, held.head, memory, _state(memory))  # may read older steps
             await self._save(held, asked, shown)
             if turned:
                 self._tell(held.head, agent, memory, perf_counter() - began)

@@ -206,3 +206,16 @@ def test_a_stored_sequence_is_as_the_list_that_it_stands_for() -> None:
 def test_a_history_in_memory_is_a_plain_list() -> None:
     assert type(History([Step()]).steps) is list
     assert type(Memory().history.steps) is list
+
+
+def test_to_take_back_step_after_step_reads_each_older_one_once() -> None:
+    shelf = Shelf()
+    memory = shelf.load()
+    for number in range(3 * CHUNK):
+        add(memory, f"a{number}")
+    shelf.save(memory)
+    loaded = shelf.load()
+    while loaded.undo():
+        pass
+    # The steps, and what each of them changed.
+    assert len(shelf.reads) <= 2 * 3

@@ -137,6 +137,7 @@ def test_an_ended_conversation_is_gone_for_those_who_speak_and_can_be_read() -> 
         address = f"/agents/{started(client)}"
         assert client.post(f"{address}/endConversation").json()["conversationState"] == "ENDED"
         assert client.post(f"{address}/endConversation").status_code == 200
+        assert client.post(f"{address}/rerun").status_code == 410
         said = client.post(address, content="hi", headers=TEXT)
         streamed = client.post(f"{address}/stream", content="hi", headers=TEXT)
         assert client.get(f"{address}/status").json() == "ENDED"
