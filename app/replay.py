@@ -16,18 +16,20 @@ from ..rules.bundles import is_plain
 from ..rules.errors import UsageError
 from ..rules.findings import listed, shown
 from .agents import definition_at, has_steps
-from .printing import plain, print_json, printer
+from .printing import plain, print_json, print_refusal, printer
 from .replaying import Changed, Told, changed, items_of, told_data
 
 _FEW = 50
 """So many conversations are not worth another process."""
 
-Found = tuple[str, list[Changed]]
-"""A conversation, and its turns that would have gone another way."""
+Found = tuple[str, list[Changed] | None]
+"""A conversation, and its turns that would have gone another way; None where it cannot be read."""
 
 
 def replay(store: str, rules: Path, *, agent: str | None, as_json: bool) -> int:
-    """Print the turns in a store that the rules in a folder, zip or text would change, by the rule responsible; 0.
+    """Print the turns in a store that the rules in a folder, zip or text would change, by the rule responsible.
+
+    0, or 1 where a conversation cannot be read.
 
     `agent` says whose conversations are looked at. Raises `LoadError`, and `UsageError` for what cannot be.
     """
@@ -35,21 +37,24 @@ def replay(store: str, rules: Path, *, agent: str | None, as_json: bool) -> int:
         raise UsageError(f"there is no store `{store}`", "name the file that `turnout serve` keeps conversations in")
     definition_at(rules)  # what is wrong with it is told before anything is opened
     ids = asyncio.run(_ids(store, agent))
-    touched = [(each, turns) for each, turns in _looked_through(store, rules, ids) if turns]
+    found = list(_looked_through(store, rules, ids))
+    touched = [(each, turns) for each, turns in found if turns]
+    unread = [each for each, turns in found if turns is None]
     if as_json:
-        print_json(
-            {"conversations": len(ids), "changed": [_data(each, turn) for each, turns in touched for turn in turns]}
-        )
+        data = [_data(each, turn) for each, turns in touched for turn in turns]
+        print_json({"conversations": len(ids), "changed": data, "unread": unread})
     else:
         _print(len(ids), touched)
-    return 0
+    for each in unread:
+        print_refusal(f"conversation `{each}` cannot be read: its record is damaged")
+    return int(bool(unread))
 
 
 async def _ids(where: str, agent: str | None) -> list[str]:
     """The conversations of one agent, oldest first."""
     store = open_store(where)
     try:
-        heads = [(await store.read(each))[0] for each in await store.ids()]
+        heads = await store.heads()
     finally:
         await store.close()
     names = sorted({head.agent for head in heads})
@@ -94,9 +99,12 @@ class _Reader:
 
     def found(self, id: str) -> Found:
         """What is found in one conversation."""
-        head, memory = asyncio.run(self._store.read(id))
-        memory.surroundings = replace(self._definition.surroundings, environment=head.environment)
-        return id, list(changed(self._definition, memory, as_recorded=self._as_recorded))
+        try:
+            head, memory = asyncio.run(self._store.read(id))
+            memory.surroundings = replace(self._definition.surroundings, environment=head.environment)
+            return id, list(changed(self._definition, memory, as_recorded=self._as_recorded))
+        except Exception:  # noqa: BLE001 - whatever is wrong with one record, the others are looked at
+            return id, None
 
 
 _readers: list[_Reader] = []
@@ -122,7 +130,7 @@ def _data(id: str, turn: Changed) -> Mapping[str, object]:
     }
 
 
-def _print(conversations: int, found: Sequence[Found]) -> None:
+def _print(conversations: int, found: Sequence[tuple[str, list[Changed]]]) -> None:
     console = printer()
     groups: dict[tuple[str, ...], list[tuple[str, Changed]]] = {}
     for conversation, turns in found:
@@ -143,7 +151,7 @@ def _print(conversations: int, found: Sequence[Found]) -> None:
 
 def _in_words(told: Told) -> str:
     said = [str(item.get("text") or item.get("value") or item) for item in items_of(told) if isinstance(item, Mapping)]
-    return plain(f"[{', '.join(told.actions)}] {' | '.join(said) or '(nothing)'}")
+    return plain(f"{told.state} [{', '.join(told.actions)}] {' | '.join(said) or '(nothing)'}")
 
 
 def _times(count: int, word: str) -> str:

@@ -64,6 +64,10 @@ def changed(definition: AgentDefinition, memory: Memory, *, as_recorded: bool = 
     number = len(memory.history.steps)
     while memory.undone:
         step, after = memory.undone[-1]
+        if not step.outcomes or step.state == "EXECUTION_INTERRUPTED":  # no turn, or one of which the rest is unknown
+            memory.redo()
+            number += 1
+            continue
         steps = tuple(_as_ran(definition, step)) if as_recorded else definition.steps
         trial = _trial(memory, after)
         asyncio.run(_again(replace(definition, steps=steps), step, _set(after), trial))
@@ -111,7 +115,11 @@ async def _again(definition: AgentDefinition, step: Step, properties: Mapping[st
     """The turn of a recorded step as the agent has it now."""
     others = dict.fromkeys(each.task for each in definition.steps if each.task not in REAL or each.settings is None)
     tasks = [FunctionTask(task, _doing(task, step, properties)) for task in others]
-    conversation = Agent(definition, tasks).conversation(memory=trial, chance=Random(0))
+    agent = Agent(definition, tasks)
+    # What is real failed as well where the record says so.
+    broken = {one.task for one in step.outcomes if one.status == "failed"}.intersection(agent.tasks)
+    agent = agent.running({task: _doing(task, step, properties) for task in broken})
+    conversation = agent.conversation(memory=trial, chance=Random(0))
     if "CONVERSATION_START" in step.actions and not step.input:
         await conversation.start(step.context, step.attachments)
     else:

@@ -9,6 +9,7 @@ from random import Random
 from ..rules.agents import Policy
 from ..rules.errors import ClosedError, UsageError
 from ..rules.facts import CONTEXT_TYPES
+from ..rules.paths import is_container
 from ..rules.values import JSON, freeze
 from .events import Event, Listener, OperatorListener, TurnDone
 from .executor import Planned, TurnRun
@@ -232,9 +233,11 @@ def _key(key: object) -> str:
 
 def _entry(key: str, value: object) -> ContextEntry:
     if isinstance(value, ContextEntry):
-        value = {"type": value.type, "value": value.value}
+        return ContextEntry(value.type, freeze(value.value))
     try:
         plain = freeze(value)
+        if is_container(plain):
+            freeze([plain])  # it is stored within a map
     except ValueError as error:
         raise UsageError(f"context `{key}` cannot be stored: {error}", "use JSON values") from None
     if isinstance(plain, Mapping) and plain.keys() == {"type", "value"}:

@@ -80,8 +80,8 @@ class Store(Protocol):
         """A conversation after its last finished turn, without waiting. Raises `UnknownConversationError`."""
         ...
 
-    async def ids(self) -> Sequence[str]:
-        """The ids of all conversations, oldest first."""
+    async def heads(self) -> Sequence[Head]:
+        """What all conversations are, oldest first."""
         ...
 
     async def close(self) -> None:

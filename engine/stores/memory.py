@@ -67,9 +67,9 @@ class MemoryStore:
         kept = self._find(id)
         return kept.head, kept.restored()
 
-    async def ids(self) -> Sequence[str]:
+    async def heads(self) -> Sequence[Head]:
         """See `Store`."""
-        return sorted(self._kept, key=lambda each: (self._kept[each].head.created, each))
+        return sorted((kept.head for kept in self._kept.values()), key=lambda head: (head.created, head.id))
 
     async def close(self) -> None:
         """See `Store`."""

@@ -117,9 +117,9 @@ class SqlStore:
         state = await self._loop.run(self._load(known_id(id)))
         return state.about, self._restored(state)
 
-    async def ids(self) -> Sequence[str]:
+    async def heads(self) -> Sequence[Head]:
         """See `Store`."""
-        return await self._loop.run(self._ids())
+        return await self._loop.run(self._heads())
 
     async def close(self) -> None:
         """See `Store`."""
@@ -160,10 +160,11 @@ class SqlStore:
         except sa.exc.IntegrityError:
             raise taken(head.id) from None
 
-    async def _ids(self) -> Sequence[str]:
+    async def _heads(self) -> Sequence[Head]:
+        columns = (conversations.c.id, conversations.c.created, conversations.c.about)
+        found = sa.select(*columns).order_by(conversations.c.created, conversations.c.id)
         async with self._database.read() as connection:
-            found = sa.select(conversations.c.id).order_by(conversations.c.created, conversations.c.id)
-            return (await connection.execute(found)).scalars().all()
+            return [_head(row) for row in await connection.execute(found)]
 
     async def _enter(self, ask: Ask) -> tuple[Head, int, Memory | _State]:
         await self._tickets.wait(ask)
@@ -183,8 +184,7 @@ class SqlStore:
                 raise UnknownConversationError
             found = sa.select(steps.c.document).where(steps.c.conversation == id, steps.c.number >= row.steps - AT_HAND)
             last = (await connection.execute(found.order_by(steps.c.number))).scalars().all()
-        about = Head(id=id, created=row.created, **json.loads(row.about))
-        return _State(about=about, version=row.version, count=row.steps, head=row.head, last=last)
+        return _State(about=_head(row), version=row.version, count=row.steps, head=row.head, last=last)
 
     async def _texts(self, id: str, start: int, stop: int) -> Sequence[str]:
         found = sa.select(steps.c.document).where(
@@ -264,6 +264,10 @@ class _Held:
         )
         self.over = True
         await self._store._loop.run(self._store._save(self, change))  # noqa: SLF001 - one thing
+
+
+def _head(row: Any) -> Head:
+    return Head(id=row.id, created=row.created, **json.loads(row.about))
 
 
 def _digest(key: str) -> str:

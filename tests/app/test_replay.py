@@ -2,7 +2,9 @@
 
 import asyncio
 import random
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from turnout.app.replaying import Changed, changed
 from turnout.engine.agents import Agent
 from turnout.engine.memory import Memory
 from turnout.engine.records import dump
+from turnout.engine.steps import Outcome, Step
 from turnout.engine.stores import Head, open_store
 from turnout.engine.tasks import FunctionTask
 
@@ -76,6 +79,35 @@ def test_a_rule_that_fires_instead_is_named_with_the_turn() -> None:
 
 def _texts(replies: Any) -> list[str]:
     return [reply["text"] for reply in replies]
+
+
+@pytest.mark.parametrize("task", ["ai.labs.parser", "ai.labs.behavior", "ai.labs.output"])
+def test_a_built_in_task_that_failed_fails_again(task: str) -> None:
+    made = open_agent(ROOT / "samples" / "weather")
+    memory = recorded(made.failing(task), *SAID)
+    assert found(made, memory) == []
+
+
+def test_what_was_no_turn_or_was_interrupted_is_passed_over() -> None:
+    made = open_agent(ROOT / "samples" / "weather")
+    memory = recorded(made, "hello")
+    for step_ in (Step(state="ENDED"), Step(state="EXECUTION_INTERRUPTED", input="hi", outcomes=[_outcome()])):
+        memory.begin_step(step_)
+        memory.end_step()
+    assert found(made, memory) == []
+
+
+def _outcome() -> Outcome:
+    return Outcome(task="ai.labs.parser", status="succeeded")
+
+
+def test_a_conversation_that_cannot_be_read_is_told_and_the_others_are_looked_at(kept: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(kept)) as database, database:
+        database.execute("UPDATE turnout_steps SET document = '{' WHERE conversation = 'weather-00'")
+    ended = turnout("replay", kept, "--rules", changed_text(tmp_path, steps=False))
+    assert ended.code == 1
+    assert "weather-01 turn 6" in ended.out
+    assert "conversation `weather-00` cannot be read" in ended.err
 
 
 def test_a_rule_that_emits_something_else_is_responsible() -> None:
@@ -169,8 +201,8 @@ def test_the_command_tells_the_turns_by_the_rule_responsible(kept: Path, tmp_pat
     assert ended.out.splitlines()[:4] == [
         "no rule, but outputs: 2 turns",
         "  weather-00 turn 6: bye",
-        "    was  [say_goodbye, CONVERSATION_END] Goodbye, and stay dry!",
-        "    now  [say_goodbye, CONVERSATION_END] Bye!",
+        "    was  ENDED [say_goodbye, CONVERSATION_END] Goodbye, and stay dry!",
+        "    now  ENDED [say_goodbye, CONVERSATION_END] Bye!",
     ]
 
 

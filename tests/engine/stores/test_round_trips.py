@@ -132,7 +132,7 @@ def test_a_head_comes_back_whatever_is_in_it_and_conversations_are_listed_by_age
             await change(ALL, held.memory, "a\x00\ud800", 0)
             await held.save("k\x00\ud800", {"text": "\x00\ud800", "n": [10**40, 1.5, None]})
         assert said((await store.read(odd.id))[1]) == ["a\x00\ud800"]
-        assert await store.ids() == ["older", odd.id]
+        assert [head.id for head in await store.heads()] == ["older", odd.id]
         async with store.hold(odd.id) as held:
             assert await held.answer("k\x00\ud800") == {"text": "\x00\ud800", "n": [10**40, 1.5, None]}
 

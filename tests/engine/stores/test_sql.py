@@ -29,7 +29,7 @@ def test_a_file_is_made_where_there_is_none_and_kept(tmp_path: Path) -> None:
         store = open_store(tmp_path / "c.db")
         if first:
             await store.add(Head(id="c", agent="x"))
-        assert await store.ids() == ["c"]
+        assert [head.id for head in await store.heads()] == ["c"]
         await store.close()
         await store.close()
 
@@ -126,7 +126,7 @@ def test_older_tables_are_brought_up_to_date_once(database: Place, monkeypatch: 
     ran: list[int] = []
     monkeypatch.setattr(tables_module, "MIGRATIONS", [*tables_module.MIGRATIONS, lambda connection: ran.append(2)])
     for _ in range(2):
-        assert asyncio.run(database.open().ids()) == ["c"]
+        assert [head.id for head in asyncio.run(database.open().heads())] == ["c"]
     assert ran == [2]
 
 
