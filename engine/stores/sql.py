@@ -199,6 +199,14 @@ class SqlStore:
             return (await connection.execute(found)).scalar_one_or_none()
 
     async def _save(self, held: "_Held", change: _Change) -> None:
+        async with held.ask.saving:
+            await self._store_all(held, change)
+        mark_kept(held.memory)
+        self._cache[held.head.id] = (held.version + 1, held.head, held.memory)
+        while len(self._cache) > self._most_cached:
+            self._cache.popitem(last=False)
+
+    async def _store_all(self, held: "_Held", change: _Change) -> None:
         name = held.head.id
         as_loaded = (conversations.c.id == name) & (conversations.c.version == held.version)
         async with self._database.write() as connection:
@@ -226,10 +234,6 @@ class SqlStore:
                     sa.insert(answers).values(conversation=name, key=change.key, answer=change.answer)
                 )
         held.ask.number = 0
-        mark_kept(held.memory)
-        self._cache[name] = (held.version + 1, held.head, held.memory)
-        while len(self._cache) > self._most_cached:
-            self._cache.popitem(last=False)
 
 
 class _Held:

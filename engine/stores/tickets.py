@@ -36,6 +36,7 @@ class Ask:
         self.number = 0
         self.version = 0
         self.gone = False
+        self.saving = asyncio.Lock()
         self.woken = asyncio.Event()
         self.settled = asyncio.Event()
         self.beats: dict[int, tuple[int, float]] = {}
@@ -95,9 +96,11 @@ class Tickets:
         ask.woken.set()
         await ask.settled.wait()
         try:
-            if ask.number:
-                async with self._database.write() as connection:
-                    await connection.execute(sa.delete(tickets).where(_is(ask)))
+            # INVARIANT: a ticket is not given back while a change is stored with it, whoever is cancelled meanwhile.
+            async with ask.saving:
+                if ask.number:
+                    async with self._database.write() as connection:
+                        await connection.execute(sa.delete(tickets).where(_is(ask)))
         finally:
             line = self._lines[ask.id]
             line.asks.remove(ask)
