@@ -4,10 +4,11 @@ BIN := .venv/bin
 PACKAGES := rules engine grammar app
 
 .NOTPARALLEL:
-.PHONY: demo test bench soak clean
+.PHONY: demo test bench load soak clean
 
 demo: .venv/.runtime
 	@$(BIN)/turnout run samples/weather --say "What's the weather in Vienna?"
+	@echo "To talk to it in a browser: $(BIN)/turnout serve samples/weather, then open http://localhost:8000"
 
 test: .venv/.dev
 	$(BIN)/ruff check .
@@ -19,14 +20,18 @@ test: .venv/.dev
 bench: .venv/.dev
 	@$(BIN)/python tests/bench/run.py
 
+load: .venv/.dev
+	@$(BIN)/python tests/load/run.py
+
+# Some of these tests take longer than what is elsewhere taken for a rule engine that hangs.
 soak: .venv/.dev
-	MALLOC_PERTURB_=165 $(BIN)/pytest -m soak
+	MALLOC_PERTURB_=165 $(BIN)/pytest -m soak -o faulthandler_timeout=3600
 
 clean:
 	rm -rf .venv build *.egg-info
 
 .venv/.runtime: pyproject.toml constraints.txt
-	$(call install,.)
+	$(call install,.[serve])
 	@touch $@
 
 .venv/.dev: pyproject.toml constraints.txt
