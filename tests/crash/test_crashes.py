@@ -38,6 +38,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(tmp_path / "c.db") if request.param == "sqlite" else new_database(request.getfixturevalue("address"))
 
 
+@pytest.mark.soak
 def test_what_is_answered_outlives_a_dozen_kills(store: str, tmp_path: Path) -> None:
     asyncio.run(killed(tmp_path, store, kills=12, groups=3, two_workers=12))
 
